@@ -1,0 +1,1 @@
+"""The temporal relational algebra: immutable nodes, their types, and how they print. Nothing here computes."""

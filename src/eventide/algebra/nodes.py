@@ -1,0 +1,495 @@
+"""The operators of the temporal algebra, as immutable nodes. Three sorts of result:
+
+- *rows*: facts without time (background knowledge, domains),
+- *points*: rows with a time-point (events); several rows may be equal,
+- *intervals*: the temporal relation: rows with maximal intervals `[start, end)`.
+
+Joins are natural: columns of the same name must agree. A column has a type: the name of the domain its values are
+coded in, or `NUMBER` for plain numbers that are only computed with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from eventide.algebra.expressions import Expression
+from eventide.syntax.terms import Term
+
+NUMBER = "number"
+Sort = Literal["rows", "points", "intervals"]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column: its name and the domain of its values."""
+
+    name: str
+    type: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Fields = tuple[Field, ...]
+
+
+def names(fields: Fields) -> tuple[str, ...]:
+    """The names of the fields, in order."""
+    return tuple(field.name for field in fields)
+
+
+def joined(left: Fields, right: Fields) -> Fields:
+    """The fields of a natural join: those of the left, then the new ones of the right."""
+    known = set(names(left))
+    return left + tuple(field for field in right if field.name not in known)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A background relation; the n-th field names its n-th column."""
+
+    name: str
+    fields: Fields
+    sort: Sort = "rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One row without columns: where a body without a positive condition starts."""
+
+    fields: Fields = ()
+    sort: Sort = "rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """An input or derived event; the n-th field names its n-th argument."""
+
+    name: str
+    fields: Fields
+    sort: Sort = "points"
+
+
+@dataclass(frozen=True, slots=True)
+class Fluent:
+    """A fluent: its arguments, then its value as the last field."""
+
+    name: str
+    fields: Fields
+    sort: Sort = "intervals"
+
+
+@dataclass(frozen=True, slots=True)
+class Equal:
+    """Keep the rows in which a column has a ground value (rows, points or intervals)."""
+
+    child: Node
+    column: str
+    value: Term
+
+    @property
+    def sort(self) -> Sort:
+        return self.child.sort
+
+    @property
+    def fields(self) -> Fields:
+        return self.child.fields
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """Keep the rows in which two columns have the same value."""
+
+    child: Node
+    left: str
+    right: str
+
+    @property
+    def sort(self) -> Sort:
+        return self.child.sort
+
+    @property
+    def fields(self) -> Fields:
+        return self.child.fields
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """Keep the rows that pass a test."""
+
+    child: Node
+    test: Expression
+
+    @property
+    def sort(self) -> Sort:
+        return self.child.sort
+
+    @property
+    def fields(self) -> Fields:
+        return self.child.fields
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """Add a column, computed from the others."""
+
+    child: Node
+    field: Field
+    expression: Expression
+
+    @property
+    def sort(self) -> Sort:
+        return self.child.sort
+
+    @property
+    def fields(self) -> Fields:
+        return (*self.child.fields, self.field)
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Keep some columns; duplicates vanish, intervals of rows that become equal are united."""
+
+    child: Node
+    columns: tuple[str, ...]
+
+    @property
+    def sort(self) -> Sort:
+        return self.child.sort
+
+    @property
+    def fields(self) -> Fields:
+        known = {field.name: field for field in self.child.fields}
+        return tuple(known[column] for column in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Natural join. Rows with rows; points with rows; points with points of the same time; points during intervals
+    (stab); intervals with rows; intervals with intervals, where they intersect."""
+
+    left: Node
+    right: Node
+
+    @property
+    def sort(self) -> Sort:
+        sorts = {self.left.sort, self.right.sort}
+        return "points" if "points" in sorts else "intervals" if "intervals" in sorts else "rows"
+
+    @property
+    def fields(self) -> Fields:
+        return joined(self.left.fields, self.right.fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """Anti-join: what of the left has no match on the right (same sorts as `Join`). For two interval relations it is
+    the difference in time; for points and intervals, the points outside of the intervals."""
+
+    left: Node
+    right: Node
+
+    @property
+    def sort(self) -> Sort:
+        return self.left.sort
+
+    @property
+    def fields(self) -> Fields:
+        return self.left.fields
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """All rows of the children, which have the same columns; intervals are united into maximal ones."""
+
+    children: tuple[Node, ...]
+
+    @property
+    def sort(self) -> Sort:
+        return self.children[0].sort
+
+    @property
+    def fields(self) -> Fields:
+        return self.children[0].fields
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """Number the rows in a new column, so that a sub-plan's answers can be counted per row."""
+
+    child: Node
+    column: str
+
+    @property
+    def sort(self) -> Sort:
+        return self.child.sort
+
+    @property
+    def fields(self) -> Fields:
+        return (*self.child.fields, Field(self.column, NUMBER))
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Add a column: how many rows of `inner` carry the number of each row of `child` (see `Number`)."""
+
+    child: Node
+    inner: Node
+    number: str
+    field: Field
+
+    @property
+    def sort(self) -> Sort:
+        return self.child.sort
+
+    @property
+    def fields(self) -> Fields:
+        return (*self.child.fields, self.field)
+
+
+@dataclass(frozen=True, slots=True)
+class Boundaries:
+    """The events at the ends of intervals: `start` one tick before, `startI` at the start, `end` at the last point."""
+
+    child: Node
+    kind: Literal["start", "startI", "end"]
+    sort: Sort = "points"
+
+    @property
+    def fields(self) -> Fields:
+        return self.child.fields
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Points to intervals: points at most one tick apart are one interval, which ends a tick after the last."""
+
+    child: Node
+    sort: Sort = "intervals"
+
+    @property
+    def fields(self) -> Fields:
+        return self.child.fields
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The rows of an interval relation, without time."""
+
+    child: Node
+    sort: Sort = "rows"
+
+    @property
+    def fields(self) -> Fields:
+        return self.child.fields
+
+
+@dataclass(frozen=True, slots=True)
+class Timeless:
+    """The rows of an event, without time (for domains that the input fills)."""
+
+    child: Node
+    sort: Sort = "rows"
+
+    @property
+    def fields(self) -> Fields:
+        return self.child.fields
+
+
+@dataclass(frozen=True, slots=True)
+class Always:
+    """For every row, the interval from the first time-point of the run, without end."""
+
+    child: Node
+    sort: Sort = "intervals"
+
+    @property
+    def fields(self) -> Fields:
+        return self.child.fields
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """Keep the intervals longer (or shorter) than an amount; the amount may depend on the row."""
+
+    child: Node
+    comparison: Literal["longer", "shorter"]
+    amount: Expression
+    sort: Sort = "intervals"
+
+    @property
+    def fields(self) -> Fields:
+        return self.child.fields
+
+
+@dataclass(frozen=True, slots=True)
+class Allen:
+    """An Allen relation between two interval relations over the same columns, in an output mode."""
+
+    relation: str
+    mode: str
+    source: Node
+    target: Node
+    sort: Sort = "intervals"
+
+    @property
+    def fields(self) -> Fields:
+        return self.source.fields
+
+
+@dataclass(frozen=True, slots=True)
+class Shifted:
+    """The metric operators on time: `shift` by low, `dilate` ("sometime low to high ago"), `erode` ("always")."""
+
+    child: Node
+    kind: Literal["shift", "dilate", "erode"]
+    low: int
+    high: int
+    sort: Sort = "intervals"
+
+    @property
+    def fields(self) -> Fields:
+        return self.child.fields
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Cut intervals to the time-points low … high-1."""
+
+    child: Node
+    low: int
+    high: int
+    sort: Sort = "intervals"
+
+    @property
+    def fields(self) -> Fields:
+        return self.child.fields
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A condition on the fluent's own value at the point where a rule is tried."""
+
+    value: Term
+    positive: bool
+
+    def __str__(self) -> str:
+        return f"{'' if self.positive else 'not '}={self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One rule of a simple fluent: at these points the value begins or ends.
+
+    The points have the fluent's arguments as fields, and the value as a last field where `value` is None and
+    `every` is not set (`every`: a termination of whatever value there is).
+    """
+
+    kind: Literal["initiated", "terminated"]
+    points: Node
+    value: Term | None
+    every: bool = False
+    states: tuple[State, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """After `amount` time units, `source` gives way to `target`; rows have the arguments, then the amount."""
+
+    source: Term
+    target: Term
+    rows: Node | None
+    amount: int | None
+    postponable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Inertia:
+    """A simple fluent: its value persists from an initiation until it is broken. Fields: arguments, then value."""
+
+    name: str
+    fields: Fields
+    changes: tuple[Change, ...]
+    delays: tuple[Delay, ...] = ()
+    initial: tuple[Node, ...] = ()
+    domain: Node | None = None
+    values: tuple[Term, ...] | None = None
+    sort: Sort = "intervals"
+
+
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """The points at which deadlines of a simple fluent fired: its arguments, then the value they initiated."""
+
+    name: str
+    fields: Fields
+    sort: Sort = "points"
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A named result: a fluent (intervals) or a derived event (points)."""
+
+    name: str
+    body: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Definitions that are evaluated together; a `cyclic` one is repeated until nothing changes."""
+
+    level: int
+    definitions: tuple[Definition, ...]
+    cyclic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A whole program: strata in order of evaluation."""
+
+    strata: tuple[Stratum, ...]
+
+
+Node = (
+    Table | Unit | Events | Fluent | Equal | Same | Select | Compute | Project | Join | Without | Union | Number | Count
+    | Boundaries | Runs | Keys | Timeless | Always | Lasting | Allen | Shifted | Slice | Inertia | Fired
+)
+
+
+def children_of(node: Node) -> Iterator[Node]:
+    """The operands of a node, in order."""
+    match node:
+        case Join(left, right) | Without(left, right):
+            yield left
+            yield right
+        case Allen(_, _, source, target):
+            yield source
+            yield target
+        case Union(children):
+            yield from children
+        case Count(child, inner):
+            yield child
+            yield inner
+        case Inertia():
+            for change in node.changes:
+                yield change.points
+            yield from node.initial
+            for delay in node.delays:
+                if delay.rows is not None:
+                    yield delay.rows
+            if node.domain is not None:
+                yield node.domain
+        case Table() | Unit() | Events() | Fluent() | Fired():
+            return
+        case _:
+            yield node.child
+
+
+def references_of(node: Node) -> Iterator[str]:
+    """The names of the fluents and events a plan reads."""
+    if isinstance(node, Fluent | Events | Fired):
+        yield node.name
+    for child in children_of(node):
+        yield from references_of(child)

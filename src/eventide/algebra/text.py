@@ -1,0 +1,148 @@
+"""Plans as text: a tree a person can read. Not parsed back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eventide.algebra.nodes import (
+    Allen,
+    Boundaries,
+    Change,
+    Compute,
+    Count,
+    Delay,
+    Equal,
+    Events,
+    Fields,
+    Fired,
+    Fluent,
+    Inertia,
+    Join,
+    Lasting,
+    Node,
+    Number,
+    Plan,
+    Project,
+    Same,
+    Select,
+    Shifted,
+    Slice,
+    Table,
+    Union,
+    Unit,
+    Without,
+    children_of,
+    names,
+)
+
+_JOINS = {
+    ("points", "points"): "at the same time", ("points", "intervals"): "during", ("intervals", "points"): "during",
+    ("intervals", "intervals"): "intersect",
+}
+
+
+def _list(fields: Fields) -> str:
+    return ", ".join(names(fields))
+
+
+def _pair(fields: Fields) -> str:
+    arguments, value = names(fields[:-1]), fields[-1].name
+    return f"({', '.join(arguments)})={value}" if arguments else f"={value}"
+
+
+def label(node: Node) -> str:
+    """One line that says what a node does, without its operands."""
+    match node:
+        case Table(name, fields):
+            return f"table {name}({_list(fields)})"
+        case Unit():
+            return "one empty row"
+        case Events(name, fields):
+            return f"event {name}({_list(fields)})"
+        case Fluent(name, fields):
+            return f"fluent {name}{_pair(fields)}"
+        case Fired(name, fields):
+            return f"deadlines of {name}{_pair(fields)}"
+        case Equal(_, column, value):
+            return f"where {column} = {value}"
+        case Same(_, left, right):
+            return f"where {left} = {right}"
+        case Select(_, test):
+            return f"where {test}"
+        case Compute(_, field, expression):
+            return f"let {field.name} = {expression}"
+        case Project(_, columns):
+            return f"keep {', '.join(columns) or 'no column'}"
+        case Join(left, right):
+            how = _JOINS.get((left.sort, right.sort), "join")
+            common = [n for n in names(left.fields) if n in names(right.fields)]
+            return f"{how}{' on ' + ', '.join(common) if common else ''}"
+        case Without(left, right):
+            common = [n for n in names(left.fields) if n in names(right.fields)]
+            return f"without{' on ' + ', '.join(common) if common else ''}"
+        case Union():
+            return "union"
+        case Number(_, column):
+            return f"number the rows as {column}"
+        case Count(_, _, number, field):
+            return f"let {field.name} = how many per {number}"
+        case Boundaries(_, kind):
+            return f"{kind} of each interval"
+        case Lasting(_, comparison, amount):
+            return f"{comparison} than {amount}"
+        case Allen(relation, mode):
+            return f"{relation}, giving {mode.replace('_', ' ')}"
+        case Shifted(_, kind, low, high):
+            return f"{kind} by {low}" if kind == "shift" else f"{kind} by [{low}, {high}]"
+        case Slice(_, low, high):
+            return f"cut to [{low}, {high})"
+        case Inertia(name, fields):
+            return f"inertia {name}{_pair(fields)}"
+        case _:
+            return type(node).__name__.lower()
+
+
+def _change(change: Change) -> str:
+    value = "every value" if change.every else "its value" if change.value is None else str(change.value)
+    state = "".join(f" if {s}" for s in change.states)
+    return f"{change.kind} {value}{state}:"
+
+
+def _delay(delay: Delay) -> str:
+    amount = delay.amount if delay.amount is not None else "a delay per row"
+    return f"{delay.source} becomes {delay.target} after {amount}{', postponable' if delay.postponable else ''}"
+
+
+def _lines(node: Node, depth: int) -> Iterator[str]:
+    pad = "  " * depth
+    yield pad + label(node)
+    if isinstance(node, Inertia):
+        for change in node.changes:
+            yield f"{pad}  {_change(change)}"
+            yield from _lines(change.points, depth + 2)
+        for delay in node.delays:
+            yield f"{pad}  {_delay(delay)}"
+            if delay.rows is not None:
+                yield from _lines(delay.rows, depth + 2)
+        for rows in node.initial:
+            yield f"{pad}  initially:"
+            yield from _lines(rows, depth + 2)
+        if node.domain is not None:
+            yield f"{pad}  for:"
+            yield from _lines(node.domain, depth + 2)
+        return
+    for child in children_of(node):
+        yield from _lines(child, depth + 1)
+
+
+def to_text(plan: Plan | Node) -> str:
+    """The plan as an indented tree."""
+    if not isinstance(plan, Plan):
+        return "\n".join(_lines(plan, 0))
+    parts: list[str] = []
+    for stratum in plan.strata:
+        parts.append(f"level {stratum.level}{' (cycle: repeated until nothing changes)' if stratum.cyclic else ''}")
+        for definition in stratum.definitions:
+            parts.append(f"  {definition.name} :=")
+            parts.extend(_lines(definition.body, 2))
+    return "\n".join(parts)

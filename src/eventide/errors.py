@@ -1,0 +1,44 @@
+"""The errors of Eventide: every wrong input ends in one of these, with its diagnostics attached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from eventide.syntax.diagnostics import Diagnostic
+
+
+class EventideError(Exception):
+    """Base of all errors that a user's input can cause.
+
+    >>> raise EventideError("nothing to read")
+    Traceback (most recent call last):
+    eventide.errors.EventideError: nothing to read
+    """
+
+    def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = ()) -> None:
+        super().__init__(message)
+        self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
+
+
+class ArrayError(EventideError):
+    """A kernel was given an array it cannot accept: names the argument and the first offending index."""
+
+    def __init__(self, argument: str, problem: str, index: int | None = None) -> None:
+        place = "" if index is None else f" at index {index}"
+        super().__init__(f"{argument}: {problem}{place}")
+        self.argument = argument
+        self.index = index
+
+
+class ProgramError(EventideError):
+    """A rule file is wrong; the diagnostics say where and what to try."""
+
+
+class InputError(EventideError):
+    """A data file is wrong; the diagnostics say which row and what was expected."""
+
+
+class RangeError(EventideError):
+    """Times and keys do not fit the packed 64-bit timeline together."""

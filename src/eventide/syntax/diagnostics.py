@@ -1,0 +1,56 @@
+"""Diagnostics are values: a severity, a message, a place and a hint. Rendering is a view of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["error", "warning", "info"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in a source text; lines and columns count from 1, the end is exclusive."""
+
+    source: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One problem. `code` is a stable short name such as `unknown-fluent`."""
+
+    severity: Severity
+    code: str
+    message: str
+    span: Span | None = None
+    hint: str | None = None
+
+    def render(self, text: str | None = None) -> str:
+        """The diagnostic as people read it; with the source `text`, the line itself and a caret below it."""
+        place = f"{self.span}: " if self.span else ""
+        lines = [f"{place}{self.severity}: {self.message} [{self.code}]"]
+        if text is not None and self.span is not None:
+            rows = text.splitlines()
+            if 0 < self.span.line <= len(rows):
+                row = rows[self.span.line - 1]
+                width = self.span.end_column - self.span.column if self.span.end_line == self.span.line else 1
+                lead = "".join("\t" if c == "\t" else " " for c in row[: self.span.column - 1])
+                lines += [f"    {row}", f"    {lead}{'^' * max(1, width)}"]
+        if self.hint:
+            lines.append(f"    hint: {self.hint}")
+        return "\n".join(lines)
+
+    def as_dict(self) -> dict[str, object]:
+        """The diagnostic as plain data, for `--json`."""
+        place: dict[str, object] = {}
+        if self.span:
+            place = {"file": self.span.source, "line": self.span.line, "column": self.span.column,
+                     "end_line": self.span.end_line, "end_column": self.span.end_column}
+        return {"severity": self.severity, "code": self.code, "message": self.message, "hint": self.hint, **place}
