@@ -1,0 +1,105 @@
+"""Moving intervals in time: shift, the metric operators "sometime" (dilate) and "always" (erode). Past and future alike.
+
+On integer time, an interval [s, e) holds the points s..e-1. Results stay inside their key: what would fall below time
+0 is cut, an end that would reach the mask is open. For dense time see `dense`, which uses the `*_open` flags.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eventide.errors import ArrayError
+from eventide.kernels.arrays import ZERO, Array, Intervals, check_intervals, jit, time_mask, trimmed
+
+
+@jit
+def _move_ends(
+    in_starts: Array, in_ends: Array, mask: int, pinned: bool,
+    start_by: int, start_set: int, start_keep: int, end_by: int, end_set: int, end_keep: int,
+    starts: Array, ends: Array,
+) -> int:  # fmt: skip
+    """Move starts and ends, drop what becomes empty, join what comes to touch. Slot 0 of the buffers is scrap."""
+    used = ZERO
+    start = end = np.int64(-1)
+    for i in range(np.uintp(in_starts.shape[0])):
+        s = in_starts[i] & mask
+        e = in_ends[i] & mask
+        base = in_starts[i] & ~mask
+        # amounts lie within -mask..mask; the sums are formed so that they cannot overflow
+        if not (pinned and s == 0):
+            s = mask if start_by > mask - s else max(((s + start_by) | start_set) & start_keep, 0)
+        if e != mask:
+            e = mask if end_by >= mask - e else max(((e + end_by) | end_set) & end_keep, 0)
+        new = (s < e) and (base + s > end)
+        ends[used] = end
+        used += np.uintp(new)
+        start = base + s if new else start
+        starts[used] = start
+        end = max(end, base + e) if s < e else end
+    ends[used] = end
+    return used
+
+
+def _moved(
+    a: Intervals, shift: int, start_by: int | None, start_bits: tuple[int, int], end_by: int | None,
+    end_bits: tuple[int, int], pinned: bool,
+) -> Intervals:  # fmt: skip
+    mask = time_mask(shift)
+    first = mask if start_by is None else min(max(int(start_by), -mask), mask)
+    last = mask if end_by is None else min(max(int(end_by), -mask), mask)
+    size = len(a) + 1
+    starts, ends = np.empty(size, np.int64), np.empty(size, np.int64)
+    used = _move_ends(a.starts, a.ends, mask, pinned, first, *start_bits, last, *end_bits, starts, ends)
+    return trimmed(starts[1:], ends[1:], int(used))
+
+
+def _check_order(low: int, high: int | None) -> None:
+    if high is not None and low > high:
+        raise ArrayError("low", f"{low} is greater than high, {high}")
+
+
+# How a bound changes the lowest bit of a moved end: nothing, set it, clear it (only cells of dense time have such bits).
+_AS_IS, _SET, _CLEAR = (0, -1), (1, -1), (0, -2)
+
+
+def shift_by(a: Intervals, amount: int, shift: int, *, trusted: bool = False) -> Intervals:
+    """Every interval moved by `amount` (may be negative) within its key; open ends stay open. O(n), one pass.
+
+    >>> shift_by(Intervals(np.array([1, 8]), np.array([5, 15])), 2, shift=4)
+    Intervals(starts=array([ 3, 10]), ends=array([ 7, 15]))
+    """
+    check_intervals("a", a, trusted=trusted)
+    return _moved(a, shift, amount, _AS_IS, amount, _AS_IS, False)
+
+
+def dilate(
+    a: Intervals, low: int, high: int | None, shift: int, *, low_open: bool = False, high_open: bool = False,
+    pinned: bool = False, trusted: bool = False,
+) -> Intervals:  # fmt: skip
+    """Where a held sometime between `low` and `high` ago: [s + low, e + high), joined where they touch. O(n), one pass.
+
+    `high=None` is infinity. The flags are for cells of dense time: `low_open` and `high_open` say that the operator
+    excludes that bound, `pinned` that a start at time 0 lies at minus infinity and does not move.
+
+    >>> dilate(Intervals(np.array([1, 4]), np.array([2, 5])), 1, 3, shift=4)
+    Intervals(starts=array([2]), ends=array([8]))
+    """
+    check_intervals("a", a, trusted=trusted)
+    _check_order(low, high)
+    return _moved(a, shift, low, _SET if low_open else _AS_IS, high, _CLEAR if high_open else _AS_IS, pinned)
+
+
+def erode(
+    a: Intervals, low: int, high: int | None, shift: int, *, low_open: bool = False, high_open: bool = False,
+    pinned: bool = False, trusted: bool = False,
+) -> Intervals:  # fmt: skip
+    """Where a held always between `low` and `high` ago: [s + high, e + low) where not empty. O(n), one pass.
+
+    Flags as for `dilate`.
+
+    >>> erode(Intervals(np.array([1, 9]), np.array([8, 11])), 1, 3, shift=4)
+    Intervals(starts=array([4]), ends=array([9]))
+    """
+    check_intervals("a", a, trusted=trusted)
+    _check_order(low, high)
+    return _moved(a, shift, high, _CLEAR if high_open else _AS_IS, low, _SET if low_open else _AS_IS, pinned)
