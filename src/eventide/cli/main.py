@@ -1,0 +1,149 @@
+"""The program `eventide`: gathers the commands, runs one, and turns whatever went wrong into an exit code.
+
+A command is a module of this folder with a function of the same name; its docstring is its help. Commands import
+what they need inside the function, so that `--help` starts at once.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from eventide.cli.messages import messages
+from eventide.errors import EventideError
+
+COMMANDS = ("demo", "bench")
+
+DONE, WRONG_INPUT, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but results and problems.")]
+Json = Annotated[bool, typer.Option("--json", help="Results and messages as JSON.")]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    >>> main(["--version"])
+    eventide 0.1.0
+    0
+    """
+    messages.quiet = messages.json = False
+    try:
+        code = _run(sys.argv[1:] if arguments is None else list(arguments))
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # The reader has seen enough. Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except KeyboardInterrupt:
+        messages.problem("interrupted")
+        return INTERRUPTED
+
+
+def _run(arguments: list[str]) -> int:
+    """Run one command; the one place where errors become messages."""
+    command = typer.main.get_command(build_app())
+    try:
+        with command.make_context("eventide", arguments) as context:
+            command.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code
+    except typer.TyperException as error:
+        _report_usage(error, arguments)
+        return WRONG_USAGE
+    except EventideError as error:
+        messages.error(error)
+        return WRONG_INPUT
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename is None:
+            raise
+        messages.problem(f"{error.filename}: {error.strerror}")
+        return WRONG_INPUT
+    except Exception as error:
+        messages.problem(f"internal error: {type(error).__name__}: {error}", "a defect of Eventide; please report it")
+        traceback.print_exc()
+        return WRONG_INPUT
+    return DONE
+
+
+def build_app() -> typer.Typer:
+    """The application with all its commands."""
+    app = typer.Typer(
+        name="eventide",
+        callback=eventide,
+        invoke_without_command=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        epilog="In a checkout, `./eventide test` runs the tests.",
+    )
+    for name in COMMANDS:
+        module = import_module(f"eventide.cli.{name}")
+        function = getattr(module, name)
+        settings = getattr(module, "SETTINGS", None)
+        app.command(name.replace("_", "-"), context_settings=settings)(with_message_options(function))
+    return app
+
+
+def eventide(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """From streams of timestamped events to the maximal intervals of situations."""
+    _set_messages(quiet, json)
+    if version:
+        messages.result({"version": installed_version()}, f"eventide {installed_version()}")
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def with_message_options(function: Callable[..., None]) -> Callable[..., None]:
+    """The command `function`, which now also takes `-q` and `--json` behind its name."""
+
+    @functools.wraps(function)
+    def command(*args: Any, quiet: bool = False, json: bool = False, **options: Any) -> None:
+        _set_messages(quiet, json)
+        function(*args, **options)
+
+    hints = get_type_hints(function, include_extras=True)
+    parameters = [p.replace(annotation=hints[p.name]) for p in inspect.signature(function).parameters.values()]
+    added = {"quiet": Quiet, "json": Json}
+    for name, hint in added.items():
+        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=hint))
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = hints | added
+    return command
+
+
+def installed_version() -> str:
+    """The version of the installed package."""
+    from importlib.metadata import version
+
+    return version("eventide")
+
+
+def _set_messages(quiet: bool, json: bool) -> None:
+    messages.quiet |= quiet
+    messages.json |= json
+
+
+def _report_usage(error: typer.TyperException, arguments: list[str]) -> None:
+    # A wrong option stops the parser before it has seen --json.
+    messages.json |= "--json" in arguments
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "eventide"
+    messages.problem(error.format_message(), f"{path} --help shows what it takes")
