@@ -1,0 +1,55 @@
+"""What a reader may expect of its rows: the program's declarations and the caller's settings. Reads nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from eventide.formats.facts import Kind
+from eventide.formats.problems import suggestion
+
+ColumnType = Literal["int", "float", "text"]
+TimeUnit = Literal["s", "ms", "us", "ns"]
+Declared = Callable[[str], Kind | None]
+Arities = Callable[[str], Collection[int] | None]
+
+
+@dataclass(slots=True)
+class Expected:
+    """`declared` says what a name is; `arities`, where given, how many arguments it may have.
+
+    Without `arities` a name has as many arguments as most of its rows in the first input that has it. `column_types`
+    overrides the typing of columns, by column name or, in RTEC's form, by `name/position` (`velocity/2`).
+    """
+
+    declared: Declared
+    arities: Arities | None = None
+    names: Collection[str] = ()
+    column_types: Mapping[str, ColumnType] = field(default_factory=dict)
+    time_unit: TimeUnit | None = None
+    _settled: dict[str, int] = field(default_factory=dict)
+
+    def accepted(self, name: str, sizes: Mapping[int, int]) -> Collection[int]:
+        """The numbers of arguments that rows of a name may have, given how many rows have each number."""
+        allowed = self.arities(name) if self.arities else None
+        if allowed is not None:
+            return allowed
+        if name not in self._settled:
+            self._settled[name] = max(sizes, key=lambda n: sizes[n])  # the first of equals
+        return (self._settled[name],)
+
+    def hint_for(self, name: str) -> str:
+        """What to try when the program does not know a name."""
+        return suggestion(name, self.names) or "declare the name in the program, or skip bad rows"
+
+
+def arguments(count: int) -> str:
+    """`1 argument`, `2 arguments`."""
+    return f"{count} argument{'' if count == 1 else 's'}"
+
+
+def either(counts: Collection[int]) -> str:
+    """`2 arguments`, `1 or 3 arguments`."""
+    ordered = sorted(counts)
+    return " or ".join([*map(str, ordered[:-1]), arguments(ordered[-1])]) if ordered else "no such name"
