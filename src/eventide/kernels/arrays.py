@@ -222,13 +222,19 @@ def check_intervals(name: str, intervals: Any, *, trusted: bool = False) -> None
 
 
 def trim(buffer: npt.NDArray[Any], used: int) -> npt.NDArray[Any]:
-    """The used front of a buffer: a view while at least half is used, otherwise a copy so that memory is freed.
+    """The used front of a buffer, which the caller gives up: a view while at least half is used, otherwise shrunk.
+
+    Shrinking hands the tail back to the system without copying the front. A buffer that is itself a view is copied.
 
     >>> trim(np.array([4, 7, 0, 0]), 2)
     array([4, 7])
     """
-    front = buffer[:used]
-    return front if 2 * used >= buffer.shape[0] else front.copy()
+    if 2 * used >= buffer.shape[0]:
+        return buffer[:used]
+    if not buffer.flags.owndata:
+        return buffer[:used].copy()
+    buffer.resize(used, refcheck=False)
+    return buffer
 
 
 def trimmed(starts: Array, ends: Array, used: int) -> Intervals:

@@ -56,18 +56,19 @@ def _steps(name: str, time: Fraction | int, grid: Fraction, index: int | None) -
 
 
 def to_cells(
-    intervals: Sequence[DenseInterval], grid: Fraction, shift: int, origin: Fraction | int = 0
+    intervals: Sequence[DenseInterval], grid: Fraction, shift: int, origin: Fraction | int | None = None
 ) -> tuple[Array, Array]:
     """(starts, ends) in cells, one row per interval in the given order (neither sorted nor joined).
 
-    `origin` is a multiple of the grid below every finite time, so that no finite start falls on cell 0.
+    `origin` is a multiple of the grid below every finite time, so that no finite start falls on cell 0; as a rule
+    (None) one step below time 0.
 
     >>> half = Fraction(1, 2)
     >>> to_cells([(half, True, Fraction(1), False), (Fraction(1), False, None, False)], half, shift=8)
-    (array([2, 5]), array([  4, 255]))
+    (array([4, 7]), array([  6, 255]))
     """
     mask = time_mask(shift)
-    zero = _steps("origin", origin, grid, None)
+    zero = -1 if origin is None else _steps("origin", origin, grid, None)
     starts = np.empty(len(intervals), np.int64)
     ends = np.empty(len(intervals), np.int64)
     for index, (left, left_closed, right, right_closed) in enumerate(intervals):
@@ -75,9 +76,11 @@ def to_cells(
         if left is not None:
             start = 2 * (_steps("intervals", left, grid, index) - zero) + (not left_closed)
             if start <= 0:
-                raise RangeError(f"intervals: {left} is not above the origin {origin} at index {index}")
+                raise RangeError(f"intervals: {left} is not above the origin {zero * grid} at index {index}")
         if right is not None:
             end = 2 * (_steps("intervals", right, grid, index) - zero) + bool(right_closed)
+            if end <= 0:
+                raise RangeError(f"intervals: {right} is below the origin {zero * grid} at index {index}")
             if end >= mask:
                 raise RangeError(f"intervals: {right} does not fit {shift} bits on the grid {grid} at index {index}")
         if start >= end:
@@ -87,16 +90,16 @@ def to_cells(
 
 
 def from_cells(
-    starts: Array, ends: Array, grid: Fraction, shift: int, origin: Fraction | int = 0
+    starts: Array, ends: Array, grid: Fraction, shift: int, origin: Fraction | int | None = None
 ) -> list[DenseInterval]:
     """The dense intervals of cells, keys ignored: the inverse of `to_cells`.
 
-    >>> from_cells(np.array([2, 5]), np.array([4, 255]), Fraction(1, 2), shift=8)
+    >>> from_cells(np.array([4, 7]), np.array([6, 255]), Fraction(1, 2), shift=8)
     [(Fraction(1, 2), True, Fraction(1, 1), False), (Fraction(1, 1), False, None, False)]
     """
     check_spans("cells", starts, ends)
     mask = time_mask(shift)
-    first = Fraction(origin)
+    first = -grid if origin is None else Fraction(origin)
     result: list[DenseInterval] = []
     for start, end in zip((starts & mask).tolist(), (ends & mask).tolist(), strict=True):
         left = None if start == 0 else first + start // 2 * grid

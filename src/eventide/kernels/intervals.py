@@ -30,21 +30,20 @@ from eventide.kernels.arrays import (
 )
 
 
+# `used` is the place of the interval being built. Its successor's start is written ahead of time, one place further, so
+# that beginning a new interval is an addition and not a branch. Buffers have one place to spare for that.
+
+
 @jit
 def _coalesce(in_starts: Array, in_ends: Array, starts: Array, ends: Array) -> int:
-    n = np.uintp(in_starts.shape[0])
     used = ZERO
-    start = end = in_starts[0]
-    for i in range(n):
+    end = starts[0] = in_starts[0]
+    for i in range(np.uintp(in_starts.shape[0])):
         s = in_starts[i]
-        e = in_ends[i]
-        new = s > end
+        starts[used + ONE] = s
+        used += np.uintp(s > end)
+        end = max(end, in_ends[i])
         ends[used] = end
-        used += np.uintp(new)
-        start = s if new else start
-        starts[used] = start
-        end = max(end, e)
-    ends[used] = end
     return used + ONE
 
 
@@ -53,42 +52,35 @@ def _union(a_starts: Array, a_ends: Array, b_starts: Array, b_ends: Array, start
     na = np.uintp(a_starts.shape[0])
     nb = np.uintp(b_starts.shape[0])
     i = j = used = ZERO
-    start = end = min(a_starts[0], b_starts[0])
+    end = starts[0] = min(a_starts[0], b_starts[0])
     while i < na and j < nb:
         sa = a_starts[i]
         sb = b_starts[j]
         ea = a_ends[i]
         eb = b_ends[j]
         left = sa <= sb
-        s = sa if left else sb
+        s = min(sa, sb)
         e = ea if left else eb
         i += np.uintp(left)
         j += np.uintp(not left)
-        new = s > end
-        ends[used] = end
-        used += np.uintp(new)
-        start = s if new else start
-        starts[used] = start
+        starts[used + ONE] = s
+        used += np.uintp(s > end)
         end = max(end, e)
+        ends[used] = end
     while i < na:
         s = a_starts[i]
-        new = s > end
-        ends[used] = end
-        used += np.uintp(new)
-        start = s if new else start
-        starts[used] = start
+        starts[used + ONE] = s
+        used += np.uintp(s > end)
         end = max(end, a_ends[i])
+        ends[used] = end
         i += ONE
     while j < nb:
         s = b_starts[j]
-        new = s > end
-        ends[used] = end
-        used += np.uintp(new)
-        start = s if new else start
-        starts[used] = start
+        starts[used + ONE] = s
+        used += np.uintp(s > end)
         end = max(end, b_ends[j])
+        ends[used] = end
         j += ONE
-    ends[used] = end
     return used + ONE
 
 
@@ -113,26 +105,33 @@ def _intersect(a_starts: Array, a_ends: Array, b_starts: Array, b_ends: Array, s
 
 @jit
 def _difference(a_starts: Array, a_ends: Array, b_starts: Array, b_ends: Array, starts: Array, ends: Array) -> int:
-    """The intersection with b's gaps: gap j reaches from the end of b's interval j-1 (`low`) to the start of j."""
+    """The intersection with b's gaps: gap j reaches from the end of b's interval j-1 to the start of j."""
     na = np.uintp(a_starts.shape[0])
     nb = np.uintp(b_starts.shape[0])
-    i = j = used = ZERO
-    low = np.int64(-1)
+    i = used = ZERO
+    j = ONE
+    first = b_starts[0]
+    while i < na and a_starts[i] < first:
+        starts[used] = a_starts[i]
+        ends[used] = min(a_ends[i], first)
+        used += ONE
+        if a_ends[i] > first:
+            break
+        i += ONE
     while i < na and j < nb:
         ea = a_ends[i]
         sb = b_starts[j]
-        eb = b_ends[j]
-        s = max(a_starts[i], low)
+        s = max(a_starts[i], b_ends[j - ONE])
         e = min(ea, sb)
         starts[used] = s
         ends[used] = e
         used += np.uintp(s < e)
         right = sb < ea
-        low = eb if right else low
         i += np.uintp(not right)
         j += np.uintp(right)
+    last = b_ends[nb - ONE]
     while i < na:
-        s = max(a_starts[i], low)
+        s = max(a_starts[i], last)
         starts[used] = s
         ends[used] = a_ends[i]
         used += np.uintp(s < a_ends[i])
@@ -275,7 +274,7 @@ def coalesce(starts: Array, ends: Array, *, trusted: bool = False) -> Intervals:
         return empty()
     if not trusted:
         check_spans("coalesce", starts, ends)
-    buffers = _buffers(starts.shape[0])
+    buffers = _buffers(starts.shape[0] + 1)
     return trimmed(*buffers, _coalesce(starts, ends, *buffers))
 
 
@@ -291,7 +290,7 @@ def union(a: Intervals, b: Intervals, *, trusted: bool = False) -> Intervals:
         return b
     if len(b) == 0:
         return a
-    buffers = _buffers(len(a) + len(b))
+    buffers = _buffers(len(a) + len(b) + 1)
     return trimmed(*buffers, _union(a.starts, a.ends, b.starts, b.ends, *buffers))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from eventide.errors import ArrayError
-from eventide.kernels.arrays import ZERO, Array, Intervals, check_intervals, jit, time_mask, trimmed
+from eventide.kernels.arrays import BLOCK, ONE, ZERO, Array, Intervals, check_intervals, jit, time_mask, trimmed
 
 
 @jit
@@ -18,25 +18,32 @@ def _move_ends(
     start_by: int, start_set: int, start_keep: int, end_by: int, end_set: int, end_keep: int,
     starts: Array, ends: Array,
 ) -> int:  # fmt: skip
-    """Move starts and ends, drop what becomes empty, join what comes to touch. Slot 0 of the buffers is scrap."""
+    """Move starts and ends, drop what becomes empty, join what comes to touch. `ends` is one place ahead."""
+    n = np.uintp(in_starts.shape[0])
     used = ZERO
-    start = end = np.int64(-1)
-    for i in range(np.uintp(in_starts.shape[0])):
-        s = in_starts[i] & mask
-        e = in_ends[i] & mask
-        base = in_starts[i] & ~mask
-        # amounts lie within -mask..mask; the sums are formed so that they cannot overflow
-        if not (pinned and s == 0):
-            s = mask if start_by > mask - s else max(((s + start_by) | start_set) & start_keep, 0)
-        if e != mask:
-            e = mask if end_by >= mask - e else max(((e + end_by) | end_set) & end_keep, 0)
-        new = (s < e) and (base + s > end)
-        ends[used] = end
-        used += np.uintp(new)
-        start = base + s if new else start
-        starts[used] = start
-        end = max(end, base + e) if s < e else end
-    ends[used] = end
+    last = np.int64(-1)
+    low = ZERO
+    while low < n:
+        high = min(n, low + BLOCK)
+        for i in range(low, high):  # vector code: each end by itself
+            base = in_starts[i] & ~mask
+            s = in_starts[i] & mask
+            e = in_ends[i] & mask
+            # amounts lie within -mask..mask; taking the room left first keeps the sums from overflowing
+            moved = max(((s + min(start_by, mask - s)) | start_set) & start_keep, 0)
+            moved = mask if start_by >= mask - s else moved
+            starts[i] = base + (s if pinned & (s == 0) else moved)
+            moved = max(((e + min(end_by, mask - e)) | end_set) & end_keep, 0)
+            ends[i + ONE] = base + (mask if (e == mask) | (end_by >= mask - e) else moved)
+        for i in range(low, high):  # in place: `used` never overtakes i
+            s = starts[i]
+            e = ends[i + ONE]
+            keep = s < e
+            starts[used] = s
+            used += np.uintp(keep & (s > last))
+            last = max(last, e) if keep else last
+            ends[used] = last
+        low = high
     return used
 
 
@@ -47,10 +54,9 @@ def _moved(
     mask = time_mask(shift)
     first = mask if start_by is None else min(max(int(start_by), -mask), mask)
     last = mask if end_by is None else min(max(int(end_by), -mask), mask)
-    size = len(a) + 1
-    starts, ends = np.empty(size, np.int64), np.empty(size, np.int64)
+    starts, ends = np.empty(len(a) + 1, np.int64), np.empty(len(a) + 1, np.int64)
     used = _move_ends(a.starts, a.ends, mask, pinned, first, *start_bits, last, *end_bits, starts, ends)
-    return trimmed(starts[1:], ends[1:], int(used))
+    return trimmed(starts, ends[1:], int(used))
 
 
 def _check_order(low: int, high: int | None) -> None:
