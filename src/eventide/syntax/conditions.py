@@ -1,0 +1,249 @@
+"""The body of a clause to a tuple of conditions; each goal without a meaning is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from eventide.syntax.diagnostics import Diagnostic
+from eventide.syntax.intervals import IntervalReader
+from eventide.syntax.printer import term_text
+from eventide.syntax.rewriting import variables_in, with_fresh_anonymous
+from eventide.syntax.terms import Atom, Compound, Term, Variable, variables_of
+from eventide.syntax.trees import Body, Call, Changed, Condition, Cut, FindAll, Guard, Holds, Is, Length, Not, Or
+from eventide.syntax.vocabulary import ALLEN_RELATIONS, CONDITIONS, OPERATIONS, TEMPORAL, closest, has_pair, names_any
+
+Role = Literal["point", "interval", "static"]
+COMPARISONS = frozenset({"=", "\\=", "==", "\\==", "=:=", "=\\=", "<", "=<", ">", ">=", "@<", "@=<", "@>", "@>="})
+_MAX_BRANCHES, _MAX_NESTED_TESTS = 40, 3
+
+
+class BodyReader(IntervalReader):
+    """Reads the body of one clause.
+
+    `role` says what the clause's conditions are about: a time-point, intervals, or nothing temporal. `time` and
+    `result` name the variables of its head, `defined` the predicates that the program defines.
+    """
+
+    def __init__(self, report: list[Diagnostic], role: Role, defined: frozenset[tuple[str, int]],
+                 time: str | None = None, result: str | None = None) -> None:
+        super().__init__(report, result)
+        self.role = role
+        self.defined = defined
+        self.head_variables = {name for name in (time, result) if name is not None}
+        self.range: set[str] = set()
+        self.rewritten = False
+        self.set_aside = False
+        self.negations = 0
+        self.tests = 0
+
+    def body(self, term: Term | None) -> Body:
+        """All conditions of a body or of a goal in parentheses."""
+        return () if term is None else tuple(part for goal in _conjuncts(term) for part in self.goal(goal))
+
+    def goal(self, term: Term) -> Body:
+        """The conditions of one goal: none if it is dropped, or several for `(a -> b)`."""
+        if not isinstance(term, Atom | Compound):
+            is_variable = isinstance(term, Variable)
+            self.error("variable-goal" if is_variable else "bad-goal", f"{term_text(term)} is not a condition", term,
+                       "write a condition such as happensAt(Event, T)" if is_variable
+                       else "a condition is a name with arguments or a comparison")
+            return ()
+        if isinstance(term, Atom):
+            if term.name == "true":
+                return ()
+            return (Cut(term.span),) if term.name == "!" else (Call(term, term.span),)
+        name, arity = term.functor, len(term.args)
+        if name in ("\\+", "not"):
+            return self.negation(term)
+        if arity == 2:
+            if name == ";":
+                return self.disjunction(term)
+            if name in ("->", "*->"):
+                self.rewritten = True
+                return (*self.body(term.args[0]), *self.body(term.args[1]))
+            if name in COMPARISONS:
+                return self.compare(term)
+            if name == "is":
+                return (Is(term.args[0], term.args[1], term.span),)
+        if name in CONDITIONS and not (name == "length" and arity != 2):
+            condition = self.known(term)
+        elif name in ALLEN_RELATIONS and arity == 4 and self.role == "interval" and (name, 4) not in self.defined:
+            condition = self.allen(term, Atom(name, term.span), term.args)
+        else:
+            condition = self.call(term)
+        return () if condition is None else (condition,)
+
+    def known(self, term: Compound) -> Condition | None:
+        """A condition with a known name."""
+        name, args = term.functor, term.args
+        if name == "holdsFor" and len(args) == 3 and has_pair(term):
+            self.say("warning", "three-arguments", "'holdsFor' with three arguments never has an answer", term,
+                     "write holdsFor(F=V, I); the rule is set aside until then")
+            self.set_aside = True
+            return None
+        if not self.fits(term, name, args, CONDITIONS[name]) or not self.allowed(term):
+            return None
+        if name == "findall":
+            return self.find_all(term)
+        if name == "length":
+            return Length(args[0], args[1], term.span)
+        if name == "holdsFor":
+            return self.holds_for(term)
+        if name in OPERATIONS:
+            return self.operation(term)
+        if name == "happensAt":
+            return self.happening(args[0], args[1], term)
+        pair, time = self.pair(args[0]), self.time(args[-1] if len(args) == 2 else args[2])
+        if len(args) == 4:
+            self.search_range(args[1], args[3], args[2])
+        if pair is None or time is None:
+            return None
+        if name == "holdsAt":
+            return Holds(pair, time, term.span)
+        return Changed("initiated" if name == "initiatedAt" else "terminated", pair, time, term.span)
+
+    def allowed(self, term: Compound) -> bool:
+        """Whether a temporal condition may appear in this kind of clause."""
+        name = term.functor
+        if name not in TEMPORAL and name not in OPERATIONS:
+            return True
+        if self.role == "static":
+            self.error("temporal-condition", f"'{name}' in a clause that has no time", term,
+                       "what depends on time is a fluent: write it with initiatedAt or holdsFor")
+        elif self.role == "interval" and name in TEMPORAL and name != "holdsFor":
+            self.error("time-point-condition", f"'{name}' cannot be used in a holdsFor rule", term,
+                       "use holdsFor(F=V, I) and interval operations, or write the rule with initiatedAt")
+        elif self.role == "point" and name in OPERATIONS:
+            self.error("interval-operation-outside", f"'{name}' can be used in a holdsFor rule only", term,
+                       "define a fluent with holdsFor(F=V, I) :- …, and ask for it with holdsAt")
+        else:
+            return True
+        return False
+
+    def search_range(self, low: Term, high: Term, time: Term) -> None:
+        """The range arguments of `initiatedAt(F=V, T1, T, T2)`: variables that say nothing here."""
+        self.rewritten = True
+        for term in (low, high):
+            if not isinstance(term, Variable):
+                self.error("bad-range", f"{term_text(term)} is not a variable of the search range", term,
+                           "write initiatedAt(F=V, T1, T, T2) with variables, or initiatedAt(F=V, T)")
+            elif term != time:
+                self.range.add(term.name)
+
+    def compare(self, term: Compound) -> Body:
+        """A comparison; those with the search range say nothing and are dropped."""
+        if self.range and any(variable.name in self.range for variable in variables_of(term)):
+            return ()
+        condition = self.comparison(term, may_bind=self.role == "interval" and self.negations == 0)
+        return () if condition is None else (condition,)
+
+    def call(self, term: Compound) -> Condition | None:
+        """A background predicate, unless it is a misspelt condition."""
+        name = term.functor
+        near = closest(name, tuple(CONDITIONS))
+        if near is not None and (name, len(term.args)) not in self.defined and \
+                (has_pair(term) or names_any(term, self.bound | self.head_variables)):
+            self.error("misspelt-condition", f"unknown condition '{name}'", term, f"did you mean '{near}'?")
+            return None
+        self.mentioned.update(variable.name for variable in variables_of(term))
+        return Call(term, term.span)
+
+    def find_all(self, term: Compound) -> Condition | None:
+        """`findall(template, goals, list)`."""
+        template, goals, output = term.args
+        inner = self.scoped(goals)
+        if not isinstance(output, Variable):
+            self.error("bad-list", f"findall cannot give its answers to {term_text(output)}", output,
+                       "write a variable as the third argument")
+            return None
+        self.bound.update({output.name} if self.role == "interval" else ())
+        return FindAll(template, inner, output, term.span)
+
+    def negation(self, term: Compound) -> Body:
+        """`\\+ goal`; the negation of a guard is the opposite guard."""
+        if len(term.args) != 1:
+            self.error("wrong-arity", f"'{term.functor}' takes 1 argument, not {len(term.args)}", term,
+                       f"write {term.functor} (a, b) with a space to negate several conditions together")
+            return ()
+        goals = self.scoped(term.args[0])
+        match goals:
+            case (Guard(interval, nonempty),):
+                return (Guard(interval, not nonempty, term.span),)
+        return (Not(goals, term.span),)
+
+    def scoped(self, term: Term) -> Body:
+        """A body whose interval variables keep no value outside it."""
+        before = set(self.bound)
+        self.negations += 1
+        goals = self.body(term)
+        self.negations -= 1
+        self.bound = before
+        return goals
+
+    def disjunction(self, term: Compound) -> Body:
+        """`(a ; b ; …)`, also with `->`, which is read as the docstring of Or says."""
+        branches = list(_branches(term))
+        tests = [isinstance(branch, Compound) and branch.functor in ("->", "*->") for branch in branches]
+        if (any(tests) and len(branches) > _MAX_BRANCHES) or self.tests > _MAX_NESTED_TESTS:
+            self.error("too-deep", "conditional goals are nested too deeply", term,
+                       "define a helper predicate, or write one rule for each case")
+            return ()
+        before, after = set(self.bound), set(self.bound)
+        read: list[tuple[Body | None, Body]] = []
+        for branch, has_test in zip(branches, tests, strict=True):
+            test = None
+            if has_test:
+                assert isinstance(branch, Compound)
+                self.tests += 1
+                test, branch = self.body(branch.args[0]), branch.args[1]
+                self.tests -= 1
+            read.append((test, self.body(branch)))
+            after |= self.bound
+            self.bound = set(before)
+        self.bound = after
+        self.rewritten = self.rewritten or any(tests)
+        alternatives: list[Body] = []
+        for test, body in reversed(read):
+            if test is None:
+                alternatives[:0] = _spread(body)
+                continue
+            otherwise: Body = (Not(_denied(test), term.span),)
+            if alternatives:
+                rest: Body = (Or(tuple(alternatives), term.span),) if len(alternatives) > 1 else alternatives[0]
+                alternatives = [(*test, *body), (*otherwise, *rest)]
+            else:
+                alternatives = [(*test, *body)]
+        return (Or(tuple(alternatives), term.span),) if len(alternatives) > 1 else alternatives[0]
+
+
+def _denied(test: Body) -> Body:
+    has_anonymous = any(variable.anonymous for variable in variables_in(test))
+    return with_fresh_anonymous(test) if has_anonymous else test
+
+
+def _spread(body: Body) -> list[Body]:
+    """An alternative that is itself a disjunction is spread over several."""
+    match body:
+        case (Or(alternatives),):
+            return list(alternatives)
+    return [body]
+
+
+def _conjuncts(term: Term) -> Iterator[Term]:
+    """The goals of a conjunction, without recursion."""
+    stack = [term]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Compound) and node.functor == "," and len(node.args) == 2:
+            stack += reversed(node.args)
+        else:
+            yield node
+
+
+def _branches(term: Term) -> Iterator[Term]:
+    """The alternatives along the right spine of a disjunction; one in parentheses on the left stays whole."""
+    while isinstance(term, Compound) and term.functor == ";" and len(term.args) == 2:
+        yield term.args[0]
+        term = term.args[1]
+    yield term

@@ -1,0 +1,103 @@
+"""The shapes that heads and conditions share: `F=V`, times, events, numbers of arguments; each says what is wrong."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from eventide.syntax.diagnostics import Diagnostic, Severity
+from eventide.syntax.printer import term_text
+from eventide.syntax.terms import Atom, Compound, Number, Term, Variable
+from eventide.syntax.trees import Boundary, FluentValue, Happens
+from eventide.syntax.vocabulary import arities, closest, has_pair
+
+_BOUNDARIES = ("start", "startI", "end")
+
+
+class Shapes:
+    """Reads the parts of one clause; problems go to `report`."""
+
+    def __init__(self, report: list[Diagnostic]) -> None:
+        self.report = report
+
+    def say(self, severity: Severity, code: str, message: str, place: Term, hint: str) -> None:
+        """Reports a problem at a term."""
+        self.report.append(Diagnostic(severity, code, message, place.span, hint))
+
+    def error(self, code: str, message: str, place: Term, hint: str) -> None:
+        """Reports an error at a term."""
+        self.say("error", code, message, place, hint)
+
+    def fits(self, term: Term, name: str, args: tuple[Term, ...], forms: tuple[str, ...]) -> bool:
+        """Whether the number of arguments is one of the known forms."""
+        expected = arities(forms)
+        if len(args) in expected:
+            return True
+        count = " or ".join(map(str, expected))
+        self.error("wrong-arity", f"'{name}' takes {count} argument{'s' * (count != '1')}, not {len(args)}", term,
+                   f"write {' or '.join(forms)}")
+        return False
+
+    def pair(self, term: Term) -> FluentValue | None:
+        """`F=V`."""
+        if isinstance(term, Compound) and term.functor == "=" and len(term.args) == 2:
+            fluent, value = term.args
+            if isinstance(fluent, Atom | Compound):
+                return FluentValue(fluent, value, term.span)
+            if isinstance(fluent, Variable):
+                self.error("variable-fluent", f"the fluent is the variable {fluent}", fluent,
+                           "write the fluent's name: one rule for each fluent")
+            else:
+                self.error("bad-fluent", f"{term_text(fluent)} is not a fluent", fluent,
+                           "a fluent is a name with arguments, such as moving(Vessel)=true")
+        elif isinstance(term, Variable):
+            self.error("variable-fluent", f"the fluent is the variable {term}", term,
+                       "write the fluent and its value, such as moving(Vessel)=true")
+        elif isinstance(term, Compound) and term.functor in ("==", "=:=", "\\=", "is", "=<", "<", ">", ">="):
+            self.error("missing-value", f"'{term.functor}' does not give a fluent its value", term,
+                       f"write {term_text(term.args[0], 699)}={term_text(term.args[-1], 699)}")
+        elif isinstance(term, Atom | Compound):
+            self.error("missing-value", f"the fluent {term_text(term)} has no value", term,
+                       f"write {term_text(term, 699)}=true, or another value")
+        else:
+            self.error("bad-fluent", f"{term_text(term)} is not a fluent with a value", term,
+                       "a fluent is a name with arguments, such as moving(Vessel)=true")
+        return None
+
+    def time(self, term: Term) -> Term | None:
+        """A time-point: a variable or an integer."""
+        if isinstance(term, Variable) or (isinstance(term, Number) and isinstance(term.value, int)):
+            return term
+        if isinstance(term, Compound) and term.functor in ("=", "=="):
+            hint = "the fluent with its value comes first, the time last"
+        elif isinstance(term, Atom) and term.name[:1].isalpha():
+            hint = f"a variable begins with a capital letter: did you mean {term.name[0].upper()}{term.name[1:]}?"
+        else:
+            hint = "write a variable; for effects after a delay use fi(F=V, F=W, Delay)"
+        self.error("bad-time", f"{term_text(term)} is not a time-point", term, hint)
+        return None
+
+    def happening(self, event: Term, time: Term, place: Term) -> Happens | Boundary | None:
+        """`happensAt(event, time)`, where the event may be the start or the end of a fluent's interval."""
+        at = self.time(time)
+        if isinstance(event, Variable):
+            self.error("variable-event", f"the event is the variable {event}", event,
+                       "write the event's name: one rule for each event")
+        elif not isinstance(event, Atom | Compound):
+            self.error("bad-event", f"{term_text(event)} is not an event", event,
+                       "an event is a name with arguments, such as stop_start(Vessel)")
+        elif isinstance(event, Compound) and event.functor in ("=", "=="):
+            self.error("event-with-value", "an event has no value", event,
+                       "use holdsAt(F=V, T), or happensAt(start(F=V), T) for the moment it begins")
+        elif isinstance(event, Compound) and event.functor in _BOUNDARIES and len(event.args) == 1 \
+                and isinstance(event.args[0], Compound):
+            pair = self.pair(event.args[0])
+            if pair is not None and at is not None:
+                return Boundary(event.functor, pair, at, place.span)  # type: ignore[arg-type]
+        elif has_pair(event):
+            name = cast(Compound, event).functor
+            near = closest(name, _BOUNDARIES, 0.6)
+            self.error("unknown-boundary", f"'{name}' of a fluent is not an event", event,
+                       f"did you mean '{near}'?" if near else "use start(F=V), startI(F=V) or end(F=V)")
+        elif at is not None:
+            return Happens(event, at, place.span)
+        return None
