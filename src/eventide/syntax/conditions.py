@@ -9,7 +9,7 @@ from eventide.syntax.diagnostics import Diagnostic
 from eventide.syntax.intervals import IntervalReader
 from eventide.syntax.printer import term_text
 from eventide.syntax.rewriting import variables_in, with_fresh_anonymous
-from eventide.syntax.terms import Atom, Compound, Term, Variable, variables_of
+from eventide.syntax.terms import Atom, Compound, Number, Term, Variable, variables_of
 from eventide.syntax.trees import Body, Call, Changed, Condition, Cut, FindAll, Guard, Holds, Is, Length, Not, Or
 from eventide.syntax.vocabulary import ALLEN_RELATIONS, CONDITIONS, OPERATIONS, TEMPORAL, closest, has_pair, names_any
 
@@ -111,7 +111,8 @@ class BodyReader(IntervalReader):
         if self.role == "static":
             self.error("temporal-condition", f"'{name}' in a clause that has no time", term,
                        "what depends on time is a fluent: write it with initiatedAt or holdsFor")
-        elif self.role == "interval" and name in TEMPORAL and name != "holdsFor":
+        elif self.role == "interval" and name in TEMPORAL and name != "holdsFor" and not isinstance(
+                term.args[-1], Number):  # at a fixed time-point it is a yes-or-no question
             self.error("time-point-condition", f"'{name}' cannot be used in a holdsFor rule", term,
                        "use holdsFor(F=V, I) and interval operations, or write the rule with initiatedAt")
         elif self.role == "point" and name in OPERATIONS:
