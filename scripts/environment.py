@@ -29,6 +29,7 @@ UNREACHABLE = re.compile(
     r"|Failed to establish a new connection|name resolution|Connection refused|Network is unreachable|timed out"
     r"|Max retries exceeded|connection broken|(?:401|403|407|50\d) (?:Client|Server) Error"
 )
+NOTHING_FOUND = r"satisfies the requirement ([\w.-]+)==\S+ .*\(from versions: none\)"
 
 
 class SetUpError(Exception):
@@ -189,15 +190,18 @@ class Progress:
 def explain(lines: list[str]) -> str:
     """Why pip failed, for people.
 
-    >>> explain(["WARNING: Retrying: Failed to establish a new connection: [Errno 111] Connection refused"])[:40]
-    'The package registry cannot be reached: '
+    >>> print(explain(["WARNING: Retrying after connection broken by 'NewConnectionError('<X>: refused')': /simple/a/"]))
+    The package registry cannot be reached: refused
+    ...
     """
-    unreachable = [line for line in lines if UNREACHABLE.search(line)]
+    causes = [line for line in lines if UNREACHABLE.search(line)]
+    # Without retries pip does not tell why it found nothing; but what was locked exists in every registry.
+    causes += [f"no version of {name} is found there" for name in re.findall(NOTHING_FOUND, "\n".join(lines))]
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith(("ERROR:", "OSError:", "Error:"))]
     if any("No space left on device" in line for line in lines):
         return "The disk is full: the environment needs about 2 GB."
-    if unreachable:
-        cause = re.sub(r"^WARNING: Retrying.*connection broken by '|'?: /\S*$", "", unreachable[0])
+    if causes:
+        cause = re.sub(r"^WARNING: Retrying.*connection broken by '|\w+\('<[^>]*>: |'?\)?'?: /\S*$", "", causes[0])
         return (
             f"The package registry cannot be reached: {cause}\n"
             "The registry is needed once, for the set-up. Check the network and, behind a proxy or with a mirror,\n"

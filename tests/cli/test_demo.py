@@ -1,0 +1,60 @@
+"""`eventide demo`: lists demonstrations, numbers their steps, leaves their files in one folder."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from eventide.cli import demo
+from eventide.cli.main import main
+
+
+@pytest.fixture
+def sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A demonstration called `sample` in the place of the real ones."""
+
+    def run(out: Path, say: Callable[[str], None]) -> None:
+        say("read 3 events")
+        (out / "result.csv").write_text("fluent\n")
+        say("recognised 1 interval")
+
+    monkeypatch.setattr(demo, "DEMOS", {"sample": ("sample_demo", "three events")})
+    monkeypatch.setitem(sys.modules, "sample_demo", SimpleNamespace(run=run))  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("sample")
+class TestDemo:
+    def test_steps_are_numbered_and_files_left_in_the_folder(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        out = tmp_path / "new" / "folder"
+        assert main(["demo", "sample", "--out", str(out)]) == 0
+        assert capsys.readouterr().out == "1. read 3 events\n2. recognised 1 interval\n"
+        assert [path.name for path in out.iterdir()] == ["result.csv"]
+
+    def test_without_a_folder_it_makes_its_own(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        assert main(["-q", "demo", "sample"]) == 0
+        assert (tmp_path / "eventide-demo" / "sample" / "result.csv").is_file()
+        assert capsys.readouterr().out == ""
+
+    def test_list(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["demo", "--list"]) == 0
+        assert capsys.readouterr().out.split() == ["sample", "three", "events"]
+        assert main(["demo", "--list", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out) == [{"name": "sample", "shows": "three events"}]
+
+    def test_an_unknown_name_is_wrong_usage(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["demo", "nope"]) == 2
+        assert "'nope'; there are: sample" in capsys.readouterr().err
+
+
+def test_the_default_is_one_of_the_list() -> None:
+    assert demo.DEFAULT in demo.DEMOS

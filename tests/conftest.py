@@ -1,0 +1,73 @@
+"""What all tests share: profiles of the property tests, the reference data, one Spark session, Numba's cache."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from eventide.java import ensure_java, find_java
+
+ROOT = Path(__file__).resolve().parents[1]
+PROFILE = os.environ.get("EVENTIDE_PROFILE", "small")
+
+# Numba reads this when it is first imported, in Spark's workers too.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(sys.prefix) / "cache" / "numba"))
+
+# The first example of a test may compile a kernel, so no example has a deadline.
+settings.register_profile("small", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("large", settings.get_profile("small"), max_examples=2000)
+settings.load_profile(PROFILE)
+
+
+def pytest_report_header() -> str:
+    """What the run stands on."""
+    return f"eventide: {find_java(os.environ)}; profile {PROFILE}; shared data {shared_folder() or 'absent'}"
+
+
+def shared_folder() -> Path | None:
+    """The folder of reference data and answers: `$EVENTIDE_SHARED`, or `shared` beside the checkout."""
+    folder = Path(os.environ.get("EVENTIDE_SHARED") or ROOT.parent / "shared")
+    return folder if folder.is_dir() else None
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Callable[[str], Path]:
+    """`shared_data("golden/rtec/micro.json")` is that file; the test is skipped where it is absent."""
+
+    def locate(path: str) -> Path:
+        folder = shared_folder()
+        if folder is None:
+            pytest.skip("no shared data: no folder `shared` beside the checkout, and EVENTIDE_SHARED names none")
+        if not (folder / path).exists():
+            pytest.skip(f"the shared data hold no {path}")
+        return folder / path
+
+    return locate
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """The one Spark session of the whole run."""
+    os.environ.update(ensure_java())
+    from pyspark.sql import SparkSession
+
+    session = (
+        SparkSession.builder.master("local[2]")
+        .appName("eventide-tests")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.execution.arrow.maxRecordsPerBatch", "100000")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
