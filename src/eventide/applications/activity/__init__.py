@@ -1,0 +1,1 @@
+"""Activities of people in a public space."""

@@ -1,0 +1,1 @@
+"""Two feedback loops of generalised kinetic logic: immune response and phage infection."""

@@ -1,0 +1,1 @@
+"""Commercial vehicles: speeding, dangerous and uneconomic driving, refuelling."""

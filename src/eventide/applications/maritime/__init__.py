@@ -1,0 +1,1 @@
+"""Vessels: gaps, stops, trawling, rescue, tugging, rendez-vous."""

@@ -1,0 +1,1 @@
+"""The maritime description, extended by patterns with Allen relations."""

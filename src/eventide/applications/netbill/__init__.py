@@ -1,0 +1,1 @@
+"""An e-commerce protocol with contracts, obligations and suspensions."""

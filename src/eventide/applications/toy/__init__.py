@@ -1,0 +1,1 @@
+"""People, their moves, and when they are happy."""

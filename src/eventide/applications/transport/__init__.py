@@ -1,0 +1,1 @@
+"""City transport: punctuality, driving style, comfort."""

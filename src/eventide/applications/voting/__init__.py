@@ -1,0 +1,1 @@
+"""A voting protocol with permissions, obligations and sanctions."""
