@@ -190,7 +190,7 @@ class Progress:
 def explain(lines: list[str]) -> str:
     """Why pip failed, for people.
 
-    >>> print(explain(["WARNING: Retrying after connection broken by 'NewConnectionError('<X>: refused')': /simple/a/"]))
+    >>> print(explain(["WARNING: Retrying, connection broken by 'NewConnectionError('<X>: refused')': /a/"]))
     The package registry cannot be reached: refused
     ...
     """
