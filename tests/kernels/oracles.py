@@ -36,10 +36,6 @@ def pairs(a: Intervals) -> list[tuple[int, int]]:
     return list(zip(a.starts.tolist(), a.ends.tolist(), strict=True))
 
 
-def same(a: Intervals, b: Intervals) -> bool:
-    return pairs(a) == pairs(b)
-
-
 @st.composite
 def interval_lists(draw: st.DrawFn, keys: tuple[int, ...] = KEYS, shift: int = SHIFT) -> Intervals:
     """An interval list in normal form over some of the keys, with open ends now and then."""
