@@ -1,0 +1,1 @@
+"""The oracle: a slow and obvious interpreter of Event Calculus programs, and random programs to feed it."""
