@@ -3,30 +3,131 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
 
+from eventide.errors import InputError
 from eventide.formats.expected import Arities, ColumnType, Declared, Expected, TimeUnit
 from eventide.formats.facts import Facts, merged
-from eventide.formats.files import read_text
-from eventide.formats.problems import SHOWN, BadRows, settled
+from eventide.formats.files import Text, read_text
+from eventide.formats.headed_csv import csv_table
+from eventide.formats.problems import SHOWN, BadRows, input_error, settled
 from eventide.formats.rtec_csv import read_rtec
+from eventide.formats.table_files import file_table, memory_table
+from eventide.formats.tables import table_facts
 
-Path = str | os.PathLike[str]
+FilePath = str | os.PathLike[str]
+ENDINGS = (".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".parquet", ".arrow", ".feather")
+_NAMED = re.compile(r"([A-Za-z_]\w*)=(.+)", re.DOTALL)
 
 
 def read_events(
-    paths: Path | Iterable[Path],
+    paths: FilePath | Iterable[FilePath],
     declared: Declared,
     *,
     bad_rows: BadRows = "fail",
-    bad_file: Path | None = None,
+    bad_file: FilePath | None = None,
     arities: Arities | None = None,
     names: Collection[str] = (),
     column_types: Mapping[str, ColumnType] | None = None,
     time_unit: TimeUnit | None = None,
 ) -> Facts:
-    """The facts of the files."""
-    expected = Expected(declared, arities, names, column_types or {}, time_unit)
+    """The facts of files: RTEC's form, headed CSV, JSON lines, Parquet, Arrow; `NAME=FILE` is the table of one name.
+
+    `declared(name)` says what a name is in the program, None if it is unknown; `arities(name)` how many arguments it
+    may have (default: as many as most of its rows), and `names` are offered as corrections. A row that is no fact
+    raises InputError, or with `bad_rows="skip"` is counted and written to `bad_file`. `column_types` overrides the
+    type of columns by name (RTEC's form: `name/position`); datetimes need a `time_unit`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "toy.csv"
+    ...     _ = file.write_text("go_to|9|9|chris|work\\ngo_to|17|17|chris|pub\\n")
+    ...     facts = read_events(file, lambda name: "event")
+    >>> table = facts.tables["go_to", 2]
+    >>> table.time.tolist(), table.args[1].values
+    ([9, 17], ('work', 'pub'))
+    """
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    return facts_from(listed, declared, bad_rows=bad_rows, bad_file=bad_file, arities=arities, names=names,
+                      column_types=column_types, time_unit=time_unit)
+
+
+def facts_from(
+    source: object,
+    declared: Declared,
+    *,
+    bad_rows: BadRows = "fail",
+    bad_file: FilePath | None = None,
+    arities: Arities | None = None,
+    names: Collection[str] = (),
+    column_types: Mapping[str, ColumnType] | None = None,
+    time_unit: TimeUnit | None = None,
+) -> Facts:
+    """The facts of a path, a pyarrow, pandas or polars table, a dict of those by event name, or a list of them all."""
+    if bad_rows not in ("fail", "skip"):
+        raise InputError(f"bad_rows is {bad_rows!r}, expected 'fail' or 'skip'")
+    if time_unit not in (None, "s", "ms", "us", "ns"):
+        raise InputError(f"time_unit is {time_unit!r}, expected 's', 'ms', 'us' or 'ns'")
+    for column, kind in (column_types or {}).items():
+        if kind not in ("int", "float", "text"):
+            raise InputError(f"the type of column {column} is {kind!r}, expected 'int', 'float' or 'text'")
+    expected = Expected(declared, arities, names, column_types or {}, time_unit)
     limit = SHOWN if bad_rows == "fail" else None
-    return settled(merged([read_rtec(read_text(p), expected, limit) for p in listed]), bad_rows, bad_file)
+    return settled(merged(_parts(source, expected, limit, None)), bad_rows, bad_file)
+
+
+def _parts(source: object, expected: Expected, limit: int | None, name: str | None) -> list[Facts]:
+    if isinstance(source, Facts):
+        return [source]
+    if isinstance(source, (str, os.PathLike)):
+        return [_file(os.fspath(source), expected, limit, name)]
+    if isinstance(source, Mapping):
+        return [part for key, each in source.items() for part in _parts(each, expected, limit, str(key))]
+    if isinstance(source, (list, tuple)):
+        return [part for each in source for part in _parts(each, expected, limit, name)]
+    table = memory_table(source, f"<{name or type(source).__name__}>")
+    if table is None:
+        known = "a path, a pyarrow, pandas or polars table, or a dict of tables by event name"
+        raise InputError(f"cannot read events from a {type(source).__name__}; expected {known}")
+    return [table_facts(table, expected, name, limit)]
+
+
+def split_name(path: str) -> tuple[str | None, str]:
+    """Name and file of `NAME=FILE`; no name if it is just a file.
+
+    >>> split_name("velocity=data/v.parquet")
+    ('velocity', 'data/v.parquet')
+    """
+    named = _NAMED.fullmatch(path)
+    return (named[1], named[2]) if named and not Path(path).exists() else (None, path)
+
+
+def _file(path: str, expected: Expected, limit: int | None, name: str | None) -> Facts:
+    if name is None:
+        name, path = split_name(path)
+    if not path.endswith(ENDINGS):
+        hint = f"known endings: {', '.join(ENDINGS)}"
+        raise input_error("unknown-ending", "the ending does not say what the file is", path, hint=hint)
+    if name is None and path.removesuffix(".gz").endswith(".csv"):
+        text = read_text(path)
+        if not is_headed(text):
+            return read_rtec(text, expected, limit)
+        return table_facts(csv_table(text, expected.column_types), expected, None, limit)
+    return table_facts(file_table(path, expected.column_types), expected, name, limit)
+
+
+def is_headed(text: Text) -> bool:
+    """Whether a CSV begins with a header; RTEC's form has none. A text without rows counts as RTEC's form."""
+    line = text.first_line()
+    fields = [field.strip().strip('"') for field in line.split(",")]
+    if "time" in fields and "|" not in fields[0]:
+        return True
+    if "|" in line or not line:
+        return False
+    hint = "expected a header with the columns time, event and arguments, or rows name|arrival|occurrence|arguments…"
+    if "event" in fields:
+        hint = "the header has no column time"
+    raise input_error("unknown-form", "the first line is neither a header nor a row in RTEC's form", text.source,
+                      hint=hint)

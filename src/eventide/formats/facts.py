@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Literal
 
 import numpy as np
@@ -36,7 +37,7 @@ class Coded:
         return int(self.codes.shape[0])
 
     def __getitem__(self, row: int) -> Value:
-        return self.values[self.codes[row]]
+        return self.values[int(self.codes[row])]
 
 
 Column = Ints | Floats | Coded
@@ -100,9 +101,17 @@ def column_values(column: Column) -> list[Value]:
 
 def take(column: Column, rows: npt.NDArray[np.integer] | npt.NDArray[np.bool_] | slice) -> Column:
     """The chosen rows of a column, by index or mask."""
-    if isinstance(column, Coded):
-        return coded(column.codes[rows], column.values)
-    return column[rows]
+    return _compact(column.codes[rows], column.values) if isinstance(column, Coded) else column[rows]
+
+
+def _compact(codes: npt.NDArray[np.int32], values: tuple[Value, ...]) -> Coded:
+    """A dictionary column without the values that no row uses."""
+    used = np.zeros(len(values), np.bool_)
+    used[codes] = True
+    if used.all():
+        return Coded(codes, values)
+    places = (np.cumsum(used) - 1).astype(np.int32)
+    return Coded(places[codes], tuple(compress(values, used.tolist())))
 
 
 def concat_columns(columns: Sequence[Column], widen: bool = False) -> Column:
@@ -111,7 +120,7 @@ def concat_columns(columns: Sequence[Column], widen: bool = False) -> Column:
         return columns[0]
     plain = [c for c in columns if not isinstance(c, Coded)]
     if len(plain) == len(columns) and (widen or len({c.dtype for c in plain}) == 1):
-        return np.concatenate(plain)
+        return np.concatenate(plain)  # type: ignore[return-value]
     values: list[Value] = []
     codes: list[npt.NDArray[np.int64]] = []
     for column in columns:

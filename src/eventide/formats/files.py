@@ -89,7 +89,7 @@ def _plain(source: str) -> tuple[Bytes, int]:
     with open(source, "rb", buffering=0) as file:
         data = np.empty(os.fstat(file.fileno()).st_size + PADDING + 1, np.uint8)
         size = 0
-        while got := file.readinto(memoryview(data)[size:]):
+        while got := file.readinto(data[size:].data):
             size += got
             if size > data.shape[0] - PADDING - 1:
                 data = _with_room(data, size, _PIECE)

@@ -149,7 +149,7 @@ def _order_note(source: str, lines: Ints, arrivals: Ints, latest: np.int64) -> t
     if not drops.shape[0]:
         return None, arrivals[-1]
     line = int(lines[drops[0]])
-    message = f"rows are not in order of arrival, first in line {line}; they are sorted while reading"
+    message = f"rows are not in order of arrival, first in line {line}; they need not be"
     return Diagnostic("info", "unsorted-file", message, Span(source, line, 1, line, 2)), arrivals[-1]
 
 

@@ -29,8 +29,7 @@ POWERS = np.array([10.0**k for k in range(23)])  # exact: 5**22 < 2**53
 _BAR, _NEWLINE, _RETURN, _MINUS, _DOT = 124, 10, 13, 45, 46
 
 
-@intrinsic
-def _word(_context: Any, data: Any, index: Any) -> Any:
+def _load_word(_context: Any, data: Any, index: Any) -> Any:
     """The eight bytes from `data[index]` on as one uint64; the buffer must be padded."""
     signature = types.uint64(data, index)
 
@@ -40,6 +39,9 @@ def _word(_context: Any, data: Any, index: Any) -> Any:
         return builder.load(place, align=1)
 
     return signature, generate
+
+
+_word: Any = intrinsic(_load_word)
 
 
 @jit
@@ -93,8 +95,8 @@ def tokenize(
                 digit = np.uint8(c - np.uint8(48))
             digits = p - first
             decimals = np.uintp(0)
-            number = digits > 0
-            pointed = number and c == _DOT
+            number = bool(digits > 0)
+            pointed = number and bool(c == _DOT)
             if pointed:
                 p += one
                 first = p
@@ -107,7 +109,7 @@ def tokenize(
                     digit = np.uint8(c - np.uint8(48))
                 decimals = p - first
                 digits += decimals
-                number = decimals > 0
+                number = bool(decimals > 0)
             if c != _BAR and c != _NEWLINE and not (c == _RETURN and data[p + one] == _NEWLINE):
                 number = False
                 while c != _BAR and c != _NEWLINE:
@@ -147,7 +149,7 @@ def tokenize(
         row += one
         line += 1
     row_cell[row] = np.int64(cell)
-    return np.int64(row), line
+    return int(row), line
 
 
 @jit

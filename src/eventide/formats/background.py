@@ -1,0 +1,91 @@
+"""Background relations from tables: `NAME=FILE.csv|parquet` or a table in memory. Clauses are not read here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from eventide.errors import InputError
+from eventide.formats.events import split_name
+from eventide.formats.expected import ColumnType, TimeUnit
+from eventide.formats.facts import Column
+from eventide.formats.problems import diagnostic, input_error
+from eventide.formats.sparse import UnsupportedType, retyped, sparse_of
+from eventide.formats.table_files import file_table, memory_table
+from eventide.formats.tables import Table
+
+ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl", ".jsonl.gz", ".arrow", ".feather")
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation of the background knowledge: its columns are the arguments, in order."""
+
+    name: str
+    columns: tuple[Column, ...]
+    column_names: tuple[str, ...]
+    source: str
+
+    def __len__(self) -> int:
+        return len(self.columns[0]) if self.columns else 0
+
+
+def read_background(
+    spec: object, *, column_types: Mapping[str, ColumnType] | None = None, time_unit: TimeUnit | None = None
+) -> list[Relation]:
+    """The relations of `NAME=FILE`, of a bare file (named after it), or of a dict of tables in memory by name.
+
+    >>> import pyarrow as pa
+    >>> ports, = read_background({"port": pa.table({"id": [1, 2], "name": ["Brest", "Roscoff"]})})
+    >>> ports.name, ports.columns[1].values
+    ('port', ('Brest', 'Roscoff'))
+    """
+    types = column_types or {}
+    if isinstance(spec, Mapping):
+        return [_relation(str(name), _table(found, str(name), types), types, time_unit) for name, found in spec.items()]
+    if not isinstance(spec, (str, os.PathLike)):
+        raise InputError(f"cannot read background from a {type(spec).__name__}; expected NAME=FILE or a dict of tables")
+    name, path = split_name(os.fspath(spec))
+    return [_relation(name or Path(path).name.split(".")[0], _table(path, name or "", types), types, time_unit)]
+
+
+def _table(found: object, name: str, types: Mapping[str, ColumnType]) -> Table:
+    if isinstance(found, (str, os.PathLike)):
+        path = os.fspath(found)
+        if not path.endswith(ENDINGS):
+            hint = f"known endings of tables: {', '.join(ENDINGS)}"
+            raise input_error("unknown-ending", "the ending does not say what the file is", path, hint=hint)
+        return file_table(path, types)
+    table = memory_table(found, f"<{name}>")
+    if table is None:
+        known = "a path or a pyarrow, pandas or polars table"
+        raise InputError(f"background {name} is a {type(found).__name__}; expected {known}")
+    return table
+
+
+def _relation(name: str, table: Table, types: Mapping[str, ColumnType], unit: TimeUnit | None) -> Relation:
+    problems = [row.diagnostic for _, row in table.bad]
+    columns: list[Column] = []
+    for at, (column, raw) in enumerate(table.columns.items()):
+        try:
+            sparse = sparse_of(raw, unit)
+        except UnsupportedType as error:
+            raise input_error("unsupported-type", f"column {column} has {error}", table.source, 1, at + 1) from error
+        wrong = np.zeros(table.length, np.bool_)
+        if column in types:
+            sparse, wrong = retyped(sparse, types[column])
+        for row in np.flatnonzero(sparse.missing | wrong).tolist():
+            line, place = table.place(row, column)
+            message = f"{column} is empty" if sparse.missing[row] else f"{column} is no {types[column]}"
+            code = "empty-field" if sparse.missing[row] else "wrong-type"
+            hint = "every row of a relation needs all its arguments"
+            problems.append(diagnostic(code, message, table.source, line, place, hint=hint))
+        columns.append(sparse.column)
+    if problems:
+        shown = problems[:20]
+        raise InputError("\n".join(p.render() for p in shown), shown)
+    return Relation(name, tuple(columns), tuple(table.columns), table.source)

@@ -1,0 +1,143 @@
+"""CSV with a header to columns by name, each typed as a whole. Knows no events."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from eventide.formats.expected import ColumnType
+from eventide.formats.facts import BadRow
+from eventide.formats.files import Text
+from eventide.formats.problems import diagnostic, input_error
+from eventide.formats.sparse import Raw, flat
+from eventide.formats.tables import Table
+
+TIMES = ("time", "arrival", "end")
+
+
+def csv_table(text: Text, types: Mapping[str, ColumnType]) -> Table:
+    """A CSV with a header: each column all integers, else all numbers, else text."""
+    records = _Records(text)
+    header = next(csv.reader(io.StringIO(text.first_line())), [])
+    header = [name.strip() for name in header]
+    for at, name in enumerate(header):
+        if name in header[:at]:
+            raise input_error("repeated-column", f"two columns are called {name!r}", text.source, 1, at + 1)
+    forced = {name: pa.string() for name in header if types.get(name) == "text" or name == "event"}
+    table = _parsed_csv(text, header, forced)
+    vague = {name: pa.string() for name in header if _read_as_text(name, table[name])}
+    if vague:
+        table = _parsed_csv(text, header, forced | vague)
+    columns = {name: _all_integers(name, flat(table[name]), name in vague) for name in header}
+    lines = np.arange(2, table.num_rows + 2, dtype=np.int64)
+    regular = int(np.count_nonzero(text.data[text.start : text.stop] == 10)) == table.num_rows + 1
+    bad: list[tuple[int, BadRow]] = []
+    if not regular:
+        lines = np.array([line for line, _, fields in records.all() if len(fields) == len(header)], np.int64)
+        if lines.shape[0] != table.num_rows:
+            lines = np.arange(2, table.num_rows + 2, dtype=np.int64)
+        for line, row, fields in records.all():
+            if len(fields) != len(header):
+                message = f"the row has {len(fields)} fields, the header {len(header)}"
+                hint = "write empty fields for missing arguments; quote fields that contain a comma"
+                bad.append((line, BadRow(diagnostic("ragged-row", message, text.source, line, 1, hint=hint), row)))
+
+    def place(row: int, column: str) -> tuple[int, int]:
+        line = int(lines[row])
+        return line, _field_start(records.at(line), header.index(column) if column in header else 0)
+
+    return Table(text.source, columns, table.num_rows, place, lambda row: records.at(int(lines[row])), lines, bad)
+
+
+class _Records:
+    """The records of a CSV with their lines, read again only when something must be said about them."""
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        self._all: list[tuple[int, str, list[str]]] | None = None
+
+    def all(self) -> list[tuple[int, str, list[str]]]:
+        """Line, text and fields of each record below the header."""
+        if self._all is None:
+            self._all = []
+            rows = self.text.piece(self.text.start, self.text.stop).split("\n")
+            reader = csv.reader(row + "\n" for row in rows)
+            line = 0
+            for fields in reader:
+                begin, line = line + 1, reader.line_num
+                if fields:
+                    self._all.append((begin, "\n".join(rows[begin - 1 : line]).rstrip("\r"), fields))
+            self._all = self._all[1:]
+            self._by_line = {line: row for line, row, _ in self._all}
+        return self._all
+
+    def at(self, line: int) -> str:
+        """The text of the record that begins in a line."""
+        self.all()
+        return self._by_line.get(line, "")
+
+
+def _parsed_csv(text: Text, header: list[str], forced: Mapping[str, pa.DataType]) -> pa.Table:
+    body = pa.py_buffer(text.data[text.start : text.stop])
+    quoted = bool((text.data[text.start : text.stop] == ord('"')).any())
+    try:
+        return pacsv.read_csv(
+            pa.BufferReader(body),
+            pacsv.ReadOptions(use_threads=False, column_names=header, skip_rows=_lines_to_header(text) + 1,
+                              block_size=max(1 << 22, min(text.stop + 1, 1 << 30) if quoted else 0)),
+            pacsv.ParseOptions(newlines_in_values=quoted, invalid_row_handler=lambda row: "skip"),
+            pacsv.ConvertOptions(column_types=dict(forced), null_values=[""], strings_can_be_null=True,
+                                 quoted_strings_can_be_null=False, true_values=[], false_values=[],
+                                 timestamp_parsers=["%Y"]),
+        )
+    except pa.ArrowInvalid as error:
+        if "Empty CSV" in str(error):
+            return pa.table({name: pa.nulls(0) for name in header})
+        hint = "is a quotation mark not closed?"
+        raise input_error("bad-csv", f"the table cannot be read: {error}", text.source, hint=hint) from error
+
+
+def _lines_to_header(text: Text) -> int:
+    """Blank lines above the header."""
+    body = text.piece(text.start, min(text.stop, text.start + (1 << 16)))
+    return next((i for i, line in enumerate(body.split("\n")) if line.strip()), 0)
+
+
+def _read_as_text(name: str, column: pa.ChunkedArray) -> bool:
+    """Whether Arrow's guess loses the text: times that are no integers, dates, and integers beyond int64."""
+    kind = column.type
+    if pa.types.is_floating(kind) and name not in TIMES:
+        numbers = column.to_numpy()
+        return bool((np.abs(numbers) >= 2.0**53).any())
+    if pa.types.is_string(kind) or pa.types.is_null(kind):
+        return False
+    return (name in TIMES and not pa.types.is_integer(kind)) or pa.types.is_temporal(kind) or pa.types.is_boolean(kind)
+
+
+def _all_integers(name: str, column: pa.Array, vague: bool) -> Raw:
+    """A column that Arrow rounded, with its integers exact; any other column as it is."""
+    if not vague or name in TIMES or not pa.types.is_string(column.type):
+        return column
+    values = column.to_pylist()
+    for convert in (int, float):
+        try:
+            return [None if v is None else convert(v) for v in values]
+        except ValueError:
+            continue
+    return column
+
+
+def _field_start(row: str, field: int) -> int:
+    """The column, from 1, where a field of a CSV record begins."""
+    quoted = False
+    for at, char in enumerate(row):
+        if field == 0:
+            return at + 1
+        quoted ^= char == '"'
+        field -= char == "," and not quoted
+    return len(row) + 1
