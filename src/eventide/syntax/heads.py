@@ -116,13 +116,14 @@ class HeadReader(Shapes):
             self.say("info", "empty-definition", "the rule gives its fluent no interval", head,
                      "a fluent has no intervals where no other rule gives it some; the rule can be removed")
             return []
-        reader = self.reader("interval", result=interval)
+        reader, before = self.reader("interval", result=interval), len(self.report)
         conditions = reader.body(body)
         if not isinstance(interval, Variable):
             self.error("bad-interval", f"{term_text(interval)} is not an interval variable", interval,
                        "write a variable that the conditions bind; known intervals are input, not rules")
             return []
-        if not reader.set_aside and all(variable.name != interval.name for variable in variables_in(conditions)):
+        is_bound = any(variable.name == interval.name for variable in variables_in(conditions))
+        if not is_bound and len(self.report) == before:
             self.error("unbound-interval", f"no condition gives {interval} its intervals", interval,
                        "end the rule with an operation such as union_all([I1, I2], "
                        f"{interval}), or holdsFor(F=V, {interval})")

@@ -72,8 +72,8 @@ def unexpected(tokens: list[Token], at: int, closing: str | None) -> SyntaxProbl
                         f"write '{before.text}(' without a space")
     if token.text in INFIX and token.kind != "quoted":
         return _problem("operator-chain", f"operator {shown} cannot follow here without parentheses", token,
-                        "write two conditions: a =< b, b < c" if token.text in ("<", "=<", ">", ">=", "=")
-                        else "put parentheses around one side")
+                        "write two conditions: a =< b, b < c" if token.text in ("<", "=<", ">", ">=")
+                        else "write two conditions, or put parentheses around one side")
     if before.kind == "number" and token.start == before.end:
         return _problem("bad-name", f"a name cannot begin with a digit: '{before.text}{token.text}'", before,
                         f"quote it: '{before.text}{token.text}'")

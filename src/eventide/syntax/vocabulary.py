@@ -10,7 +10,7 @@ from eventide.syntax.terms import Compound, ListTerm, Term, Variable
 DECLARATIONS: dict[str, tuple[str, ...]] = {
     "dynamicDomain": ("dynamicDomain(Domain)",),
     "collectIntervals": ("collectIntervals(F=V)",),
-    "buildFromPoints": ("buildFromPoints(F=V)",),
+    "buildFromPoints": ("buildFromPoints(F=V)", "buildFromPoints(F=V, Event)"),
     "points": ("points(F=V)",),
     "index": ("index(Entity, Argument)",),
     "needsGrounding": ("needsGrounding(Event, Field, Domain)",),
