@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.kernels.oracles import array, interval_lists
 
 from eventide.errors import ArrayError
 from eventide.kernels.arrays import (
@@ -20,7 +21,6 @@ from eventide.kernels.arrays import (
     time_mask,
     trim,
 )
-from tests.kernels.oracles import array, interval_lists
 
 
 def test_equality_is_by_content() -> None:
@@ -28,7 +28,7 @@ def test_equality_is_by_content() -> None:
     assert a == Intervals(array([1]), array([4]))
     assert a != Intervals(array([1]), array([5]))
     assert a != "intervals"
-    assert EMPTY == empty()
+    assert empty() == EMPTY
     with pytest.raises(TypeError):
         hash(a)
 

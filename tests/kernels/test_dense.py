@@ -8,6 +8,7 @@ import portion
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.kernels.oracles import array
 
 from eventide.errors import ArrayError, RangeError
 from eventide.kernels.arrays import Intervals
@@ -21,7 +22,6 @@ from eventide.kernels.dense import (
     to_cells,
 )
 from eventide.kernels.intervals import coalesce, intersect, union
-from tests.kernels.oracles import array
 
 SHIFT = 12
 BOUNDS = {"[": True, "]": True, "(": False, ")": False}

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from functools import reduce
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.kernels.oracles import KEYS, MASK, SHIFT, array, from_set, interval_lists, pairs, points_of
 
 from eventide.errors import ArrayError
 from eventide.kernels import intervals as ki
 from eventide.kernels.arrays import Intervals, check_intervals, empty
-from tests.kernels.oracles import KEYS, MASK, SHIFT, array, from_set, interval_lists, pairs, points_of
 
 MAX = np.iinfo(np.int64).max
 WRONG = Intervals(array([0, 4]), array([4, 5]))
@@ -64,7 +65,7 @@ def test_coalesce_of_overlapping_pieces(a: Intervals, random: object) -> None:
     pieces: list[tuple[int, int]] = []
     for s, e in pairs(a):
         cuts = sorted({s, e, *(random.randint(s, e) for _ in range(3))})  # type: ignore[attr-defined]
-        pieces += zip(cuts, cuts[1:], strict=False)
+        pieces += pairwise(cuts)
         pieces.append((s, random.randint(s + 1, e)))  # type: ignore[attr-defined]
     pieces.sort(key=lambda piece: piece[0])
     assert ki.coalesce(array(s for s, _ in pieces), array(e for _, e in pieces)) == a
@@ -154,7 +155,7 @@ def test_joins_refuse() -> None:
         ki.difference_at(a, array([]), a, SHIFT)
     with pytest.raises(ArrayError, match="targets: repeated point at index 1"):
         ki.expand(array([64, 64]), array([0, 0]), a, SHIFT)
-    with pytest.raises(ArrayError, match="sources: expected a key at time 0 .* at index 1"):
+    with pytest.raises(ArrayError, match=r"sources: expected a key at time 0 .* at index 1"):
         ki.expand(array([0, 64]), array([0, -64]), a, SHIFT)
     with pytest.raises(ArrayError, match=r"a\.starts: start is not before end at index 0"):
         ki.intersect_at(Intervals(array([5]), array([5])), array([0]), a, SHIFT)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.kernels.oracles import array
 
 from eventide.errors import ArrayError
 from eventide.kernels import joins
 from eventide.kernels.joins import contains, factorize, group_offsets, join
-from tests.kernels.oracles import array
 
 EDGES = np.iinfo(np.int64)
 NARROW = st.integers(-4, 9)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.kernels.oracles import MASK, SHIFT, array, from_set, interval_lists, pairs
 
 from eventide.errors import ArrayError
 from eventide.kernels.arrays import Intervals, check_intervals
 from eventide.kernels.metric import dilate, erode, shift_by
-from tests.kernels.oracles import MASK, SHIFT, array, from_set, interval_lists, pairs
 
 AMOUNTS = st.integers(-MASK - 2, MASK + 2) | st.integers(-5, 5)
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.kernels.oracles import array
 
 from eventide.errors import ArrayError, RangeError
 from eventide.kernels.packing import field, pack, repack
-from tests.kernels.oracles import array
 
 
 @st.composite

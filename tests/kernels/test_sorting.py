@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.kernels.oracles import MASK, SHIFT, array, point_arrays
 
 from eventide.errors import ArrayError
 from eventide.kernels import sorting
 from eventide.kernels.sorting import is_sorted, order, sort_points, sort_with_order, unique
-from tests.kernels.oracles import MASK, SHIFT, array, point_arrays
 
 ANY_POINTS = st.lists(st.integers(0, np.iinfo(np.int64).max), max_size=60).map(array)
 

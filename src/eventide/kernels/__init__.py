@@ -1,7 +1,24 @@
 """Kernels: pure functions on arrays of points and intervals. Nothing here knows rules, streams or tables."""
 
-from eventide.kernels.arrays import EMPTY, Intervals, check_intervals, check_points, empty, time_mask
-from eventide.kernels.dense import common_grid, dilate_cells, erode_cells, from_cells, operator_cells, to_cells
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from eventide.kernels.allen import MODES, RELATIONS, allen, allen_pairs, allen_sweep
+from eventide.kernels.arrays import EMPTY, Array, Intervals, check_intervals, check_points, empty, time_mask
+from eventide.kernels.deadlines import AutomatonResult, automaton
+from eventide.kernels.dense import (
+    OperatorCells,
+    common_grid,
+    dilate_cells,
+    erode_cells,
+    from_cells,
+    operator_cells,
+    to_cells,
+)
+from eventide.kernels.inertia import BROKEN, INITIATED, TIES, inertia, inertia_values, tag
 from eventide.kernels.intervals import (
     clip,
     coalesce,
@@ -21,3 +38,113 @@ from eventide.kernels.joins import contains, factorize, group_offsets, join
 from eventide.kernels.metric import dilate, erode, shift_by
 from eventide.kernels.packing import field, pack, repack
 from eventide.kernels.sorting import is_sorted, order, sort_points, sort_with_order, unique
+from eventide.kernels.stab import ends_of, from_points, locate, stab, stab_any, starts_of
+
+__all__ = [
+    "BROKEN",
+    "EMPTY",
+    "INITIATED",
+    "MODES",
+    "RELATIONS",
+    "TIES",
+    "Array",
+    "AutomatonResult",
+    "Intervals",
+    "OperatorCells",
+    "allen",
+    "allen_pairs",
+    "allen_sweep",
+    "automaton",
+    "check_intervals",
+    "check_points",
+    "clip",
+    "coalesce",
+    "common_grid",
+    "complement",
+    "contains",
+    "difference",
+    "difference_at",
+    "dilate",
+    "dilate_cells",
+    "empty",
+    "ends_of",
+    "erode",
+    "erode_cells",
+    "expand",
+    "factorize",
+    "field",
+    "from_cells",
+    "from_points",
+    "group_offsets",
+    "inertia",
+    "inertia_values",
+    "intersect",
+    "intersect_all",
+    "intersect_at",
+    "is_sorted",
+    "join",
+    "locate",
+    "longer_than",
+    "operator_cells",
+    "order",
+    "pack",
+    "repack",
+    "shift_by",
+    "shorter_than",
+    "sort_points",
+    "sort_with_order",
+    "stab",
+    "stab_any",
+    "starts_of",
+    "tag",
+    "time_mask",
+    "to_cells",
+    "union",
+    "union_all",
+    "unique",
+    "warm",
+]
+
+
+def warm() -> None:
+    """Call every kernel once on tiny arrays, so that all are compiled, or loaded from the disk cache.
+
+    >>> warm()
+    """
+    points, mixed = np.array([3, 5, 9, 20]), np.array([20, 3, 1 << 40, 5])
+    a = Intervals(np.array([2, 18]), np.array([6, 25]))
+    b = Intervals(np.array([4]), np.array([8]))
+    bases = np.zeros(2, np.int64)
+    # intervals and metric
+    coalesce(a.starts, a.ends)
+    for verb in (union, intersect, difference):
+        verb(a, b)
+    clip(a, 1, 9, 4)
+    longer_than(a, 1, 9, 4)
+    intersect_at(a, bases, b, 4)
+    difference_at(a, bases, b, 4)
+    dilate_cells(a, operator_cells(0, True, 1, True, Fraction(1)), 4)
+    # packing, sorting, joins
+    field(pack([points], [8], points, 8), 0, 4)
+    order(mixed)
+    unique(points)
+    for values in (mixed, mixed[:2]):
+        join(mixed, values)
+    join(points, points)
+    # inertia and deadlines
+    for lists in ([points, points], [points, points, points]):
+        tagged, codes = tag(lists, [INITIATED, BROKEN, BROKEN][: len(lists)])
+    inertia(tagged, codes, 8)
+    for ties in TIES:
+        inertia_values(points, points & 1, 8, 1, ties)
+    table = np.array([[1], [1], [1]])
+    automaton(points, points & 0, table, table & 0, 8, 1, 30, [0], [1], np.array([[4]]), [False])
+    # points and intervals
+    stab(points, a)
+    stab(np.arange(256), b)
+    locate(points, a)
+    locate(mixed, a)
+    from_points(points, 1, 1, 8)
+    allen_sweep(a, b, 8)
+    for relation in RELATIONS[:2]:
+        allen_pairs(relation, a, b, 8)

@@ -1,4 +1,4 @@
-"""What all kernels share: the interval list, the checks of arguments, the compiler's settings. No algorithm lives here."""
+"""What all kernels share: the interval list, checks of arguments, the compiler's settings. No algorithm lives here."""
 
 from __future__ import annotations
 

@@ -124,7 +124,9 @@ def operator_cells(
         raise ArrayError("low", f"{low} is negative: operators look into the past")
     if last is not None and (last < first or (last == first and not (low_closed and high_closed))):
         raise ArrayError("high", f"no time lies between {low} and {high}")
-    return OperatorCells(2 * first, None if last is None else 2 * last, not low_closed, last is not None and not high_closed)
+    if last is None:
+        return OperatorCells(2 * first, None, not low_closed, False)
+    return OperatorCells(2 * first, 2 * last, not low_closed, not high_closed)
 
 
 def dilate_cells(a: Intervals, operator: OperatorCells, shift: int, *, trusted: bool = False) -> Intervals:
@@ -139,7 +141,7 @@ def dilate_cells(a: Intervals, operator: OperatorCells, shift: int, *, trusted: 
 
 
 def erode_cells(a: Intervals, operator: OperatorCells, shift: int, *, trusted: bool = False) -> Intervals:
-    """Where a held always within the operator's interval ago: an end is closed if a's is or the operator's is open. O(n).
+    """Where a held always within the operator's interval ago; ends are closed if a's are or the operator's are not. O(n).
 
     >>> open_second = operator_cells(1, False, 3, False, Fraction(1))
     >>> erode_cells(Intervals(np.array([3]), np.array([8])), open_second, shift=8)  # (1,4) gives [4,5]

@@ -1,4 +1,4 @@
-"""The algebra of interval lists: union, intersection, difference, clipping, length, joins between keys. No rules, no metric.
+"""The algebra of interval lists: union, intersection, difference, clipping, length, joins between keys. No metric.
 
 Every list holds all keys on one flat timeline (`key << shift | time`), so each verb is a single merge loop. An end
 `key|mask` means "open" and needs no special case: it lies below the next key's first point.
@@ -28,7 +28,6 @@ from eventide.kernels.arrays import (
     trim,
     trimmed,
 )
-
 
 # `used` is the place of the interval being built. Its successor's start is written ahead of time, one place further, so
 # that beginning a new interval is an addition and not a branch. Buffers have one place to spare for that.

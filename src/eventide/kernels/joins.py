@@ -193,8 +193,10 @@ def _dictionary(values: Array) -> _Dictionary:
     with np.errstate(over="ignore"):
         while True:
             hashed = np.zeros(2 << bits, np.uint64)
-            _rehash(seen, count, np.uint64(64 - bits), hashed)
-            begin, count = _number_by_hash(words, np.uint64(begin), np.uint64(count), np.uint64(64 - bits), hashed, out, seen)
+            shift = np.uint64(64 - bits)
+            _rehash(seen, count, shift, hashed)
+            found = _number_by_hash(words, begin, count, shift, hashed, out, seen)
+            begin, count = np.uintp(found[0]), np.uintp(found[1])
             if begin == n:
                 return _Dictionary(codes, trim(uniques, int(count)), low, high, None, hashed, 64 - bits)
             bits += 2

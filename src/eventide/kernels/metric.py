@@ -1,4 +1,4 @@
-"""Moving intervals in time: shift, the metric operators "sometime" (dilate) and "always" (erode). Past and future alike.
+"""Moving intervals in time: shift, the metric operators "sometime" (dilate) and "always" (erode). No nesting of them.
 
 On integer time, an interval [s, e) holds the points s..e-1. Results stay inside their key: what would fall below time
 0 is cut, an end that would reach the mask is open. For dense time see `dense`, which uses the `*_open` flags.
@@ -64,7 +64,7 @@ def _check_order(low: int, high: int | None) -> None:
         raise ArrayError("low", f"{low} is greater than high, {high}")
 
 
-# How a bound changes the lowest bit of a moved end: nothing, set it, clear it (only cells of dense time have such bits).
+# What an excluded bound does to the lowest bit of a moved end, which in cells of dense time says "gap" or "instant".
 _AS_IS, _SET, _CLEAR = (0, -1), (1, -1), (0, -2)
 
 

@@ -36,7 +36,7 @@ def _place_checked(name: str, values: Array, limit: int, shift: int, points: Arr
 def pack(columns: Sequence[Array], widths: Sequence[int], times: Array, shift: int) -> Array:
     """Points `columns[0] | columns[1] | ... | time`, the first column in the highest bits; `times` fill `shift` bits.
 
-    Column i takes `widths[i]` bits (0: it must be constant 0). The largest time is reserved for open ends. One pass per column.
+    Column i takes `widths[i]` bits (0: it must be constant 0). The largest time is reserved. One pass per column.
 
     >>> pack([np.array([1, 2]), np.array([3, 0])], [2, 2], np.array([5, 6]), shift=4)
     array([117, 134])
@@ -54,7 +54,7 @@ def pack(columns: Sequence[Array], widths: Sequence[int], times: Array, shift: i
         name = f"columns[{number}]"
         check_array(name, columns[number])
         check_same_length(name, columns[number], "times", times.shape[0])
-        # a column of width 0 adds nothing, wherever it is put; shifting by 63 bits is the most the machine can do
+        # at 63 bits only columns of width 0 are left, and these add nothing wherever they are put
         _place_checked(name, columns[number], (1 << widths[number]) - 1, min(at, 62), points)
         at += widths[number]
     return points

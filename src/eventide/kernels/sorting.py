@@ -66,7 +66,7 @@ def _split(words: Words, shift: int, places: Words, pairs: Words) -> None:
 def _finish(
     pairs: Words, bounds: Words, spare: int, shifts: Words, digit: int, counts: Words, out: Words, order: Words
 ) -> None:
-    """Sort each piece bounds[b]..bounds[b+1] of (word, index) pairs and write it out; `spare` is where scrap space begins."""
+    """Sort each piece bounds[b]..bounds[b+1] of (word, index) pairs and write it out; scrap space begins at `spare`."""
     digits = np.uintp(shifts.shape[0])
     radix = digit + ONE
     for b in range(np.uintp(bounds.shape[0]) - ONE):
