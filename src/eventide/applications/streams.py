@@ -1,4 +1,4 @@
-"""Synthetic streams as columns, and how to write them as RTEC-form CSV. What the columns mean is each generator's matter.
+"""Synthetic streams as columns, and their RTEC-form CSV. What is in the columns is each generator's matter.
 
 A stream is a dict from the name of an event or input fluent to its columns, in the order of the CSV form: `arrival`
 and `time` (or `start`, `end`), for fluents `value`, then the arguments.
@@ -89,10 +89,8 @@ def write_background(tables: Mapping[str, Columns], directory: str | Path) -> di
 def _lines(name: str, columns: Columns) -> pa.Array:
     """One text per row, `name|arrival|…` with the line end."""
     fields = [_text(pa.array(column)) for column in columns.values()]
-    separator, empty = pa.scalar("|", pa.large_string()), pa.scalar("", pa.large_string())
-    head = pa.scalar(name, pa.large_string())
-    joined = pc.binary_join_element_wise(head, *fields, separator)
-    return pc.binary_join_element_wise(joined, pa.scalar("\n", pa.large_string()), empty)
+    joined = pc.binary_join_element_wise(_word(name), *fields, _word("|"))
+    return pc.binary_join_element_wise(joined, _word("\n"), _word(""))
 
 
 def _text(column: pa.Array) -> pa.Array:
@@ -101,7 +99,11 @@ def _text(column: pa.Array) -> pa.Array:
     if not pa.types.is_floating(column.type):
         return text
     whole = pc.invert(pc.match_substring_regex(text, "[^0-9-]"))
-    return pc.binary_join_element_wise(text, pc.if_else(whole, ".0", "").cast(pa.large_string()), pa.scalar("", pa.large_string()))
+    return pc.binary_join_element_wise(text, pc.if_else(whole, _word(".0"), _word("")), _word(""))
+
+
+def _word(text: str) -> pa.Scalar:
+    return pa.scalar(text, pa.large_string())
 
 
 def alternating(

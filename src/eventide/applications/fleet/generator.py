@@ -23,7 +23,10 @@ TYPES: dict[str, tuple[float | None, int]] = {
 
 
 def generate(entities: int = 100, seed: int = 0, late: float = 0.0) -> Stream:
-    """About 170 rows for each of `entities` vehicles within four hours; a share `late` arrives 8 hours later on average."""
+    """About 170 rows for each of `entities` vehicles within four hours.
+
+    A share `late` of the rows arrives late, by 8 hours on average.
+    """
     rng = np.random.default_rng(seed)
     names = _vehicles(entities)
     number = np.arange(entities)
