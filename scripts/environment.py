@@ -193,6 +193,9 @@ def explain(lines: list[str]) -> str:
     >>> print(explain(["WARNING: Retrying, connection broken by 'NewConnectionError('<X>: refused')': /a/"]))
     The package registry cannot be reached: refused
     ...
+    >>> print(explain(["ERROR: Could not find a version that satisfies the requirement a==1 (from versions: none)"]))
+    The package registry cannot be reached: no version of a is found there
+    ...
     """
     causes = [line for line in lines if UNREACHABLE.search(line)]
     # Without retries pip does not tell why it found nothing; but what was locked exists in every registry.

@@ -193,14 +193,13 @@ class TestFirstStart:
         assert places == sorted(places)
         assert "Java 21" in ready.first_messages
 
-    @pytest.mark.parametrize(("retries", "cause"), [("1", "Connection refused"), ("0", "no version of stub")])
-    def test_an_unreachable_registry_is_named_as_the_cause(self, checkout: Checkout, retries: str, cause: str) -> None:
+    def test_an_unreachable_registry_is_named_as_the_cause(self, checkout: Checkout) -> None:
         # Port 9 of the loopback is closed; nothing is cached in this HOME.
-        closed = {"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PIP_RETRIES": retries, "PIP_NO_INDEX": "0"}
+        closed = {"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PIP_RETRIES": "1", "PIP_NO_INDEX": "0"}
         done = checkout.run("demo", PIP_FIND_LINKS="", **closed)
         assert done.returncode == 1
         assert "The package registry cannot be reached" in done.stderr
-        assert cause in done.stderr
+        assert "Connection refused" in done.stderr
         assert "Traceback" not in done.stderr
         assert len(done.stderr.splitlines()) < 12
         assert not checkout.venv.exists()
@@ -298,11 +297,10 @@ class TestLaterStarts:
         assert (checkout.venv / "kept").exists()
         assert checkout.run("hello").stderr == ""
 
-    def test_an_environment_that_lost_its_packages_is_made_anew(self, checkout: Checkout) -> None:
-        checkout.run("hello")
-        for packages in checkout.venv.glob("lib/python*/site-packages"):
+    def test_an_environment_that_lost_its_packages_is_made_anew(self, ready: Checkout) -> None:
+        for packages in ready.venv.glob("lib/python*/site-packages"):
             shutil.rmtree(packages)
-        done = checkout.run("hello")
+        done = ready.run("hello")
         assert answer(done)["stub"] == "1"
         assert "no longer fits its Python" in done.stderr
 
