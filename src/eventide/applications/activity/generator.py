@@ -22,7 +22,7 @@ def generate(entities: int = 10, seed: int = 0) -> Stream:
     shape = (entities, PEOPLE, FRAMES)
     mood = np.repeat(rng.choice(5, (entities, PEOPLE, MOODS), p=[0.45, 0.1, 0.2, 0.2, 0.05]), FRAMES // MOODS, axis=2)
     angle = rng.uniform(0, 2 * np.pi, (entities, PEOPLE, 1)) + np.cumsum(rng.normal(0, 0.15, shape), axis=2)
-    place = rng.uniform(50, 250, (2, entities, PEOPLE, 1))
+    place = rng.uniform(110, 190, (2, entities, PEOPLE, 1))
     x = np.rint(place[0] + np.cumsum(STEPS[mood] * np.cos(angle), axis=2)).astype(np.int64)
     y = np.rint(place[1] + np.cumsum(STEPS[mood] * np.sin(angle), axis=2)).astype(np.int64)
     enter = rng.integers(0, FRAMES // 2, (entities, PEOPLE, 1))

@@ -31,7 +31,8 @@ def generate(entities: int = 100, seed: int = 0) -> Stream:
     """About 250 rows for each of `entities` vessels within half a day (43200 s).
 
     Speeds and courses change by phases; one report in ten has a heading far from the course, one in twenty none.
-    Vessels come near others of their group of six.
+    Turns fall into a quarter of the time. Fishing vessels keep to fishing areas and moderate speeds. Vessels come near
+    others of their group of six.
     """
     rng = np.random.default_rng(seed)
     stream: Stream = {}
@@ -39,10 +40,11 @@ def generate(entities: int = 100, seed: int = 0) -> Stream:
         key, begin, end = alternating(rng, entities, count, HORIZON)
         stream[f"{name}_start"] = event(begin, vessel=FIRST + key)
         stream[f"{name}_end"] = event(end, vessel=FIRST + key)
-    turns = moments(rng, entities, TURNS, HORIZON).ravel()
-    stream["change_in_heading"] = event(turns, vessel=FIRST + np.repeat(np.arange(entities), TURNS))
+    turns = moments(rng, entities, TURNS, HORIZON // 4) + rng.integers(0, 3 * HORIZON // 4, (entities, 1))
+    stream["change_in_heading"] = event(turns.ravel(), vessel=FIRST + np.repeat(np.arange(entities), TURNS))
     key, begin, end = alternating(rng, entities, VISITS, HORIZON)
-    area = _area_names()[rng.integers(0, KINDS.size * AREAS_PER_KIND, key.size)]
+    kind = np.where(_fishing(key) & (rng.random(key.size) < 0.7), 1, rng.integers(0, KINDS.size, key.size))
+    area = _area_names()[kind * AREAS_PER_KIND + rng.integers(0, AREAS_PER_KIND, key.size)]
     stream["entersArea"] = event(begin, vessel=FIRST + key, area=area)
     stream["leavesArea"] = event(end, vessel=FIRST + key, area=area)
     stream["velocity"] = _velocity(rng, entities)
@@ -65,7 +67,8 @@ def _velocity(rng: np.random.Generator, entities: int) -> Columns:
     time = moments(rng, entities, REPORTS, HORIZON)
     phase = time * PHASES // (HORIZON + 1)
     row = np.arange(entities)[:, None]
-    speed = SPEEDS[rng.integers(0, SPEEDS.size, (entities, PHASES))[row, phase]]
+    usual = np.where(_fishing(row), rng.integers(2, 5, (entities, PHASES)), rng.integers(0, 8, (entities, PHASES)))
+    speed = SPEEDS[usual[row, phase]]
     speed = np.maximum(speed + rng.normal(0, 0.4, time.shape) * (speed > 0), 0.0)
     course = (rng.uniform(0, 360, (entities, PHASES))[row, phase] + rng.normal(0, 3, time.shape)) % 360
     aside = np.where(rng.random(time.shape) < 0.1, rng.uniform(45, 120, time.shape), rng.normal(0, 5, time.shape))
@@ -87,6 +90,10 @@ def _proximity(rng: np.random.Generator, entities: int) -> Columns:
     first, second = first[inside], second[inside]
     key, begin, end = alternating(rng, first.size, MEETINGS, HORIZON)
     return interval(begin, end, "true", vessel1=FIRST + first[key], vessel2=FIRST + second[key])
+
+
+def _fishing(number: np.ndarray) -> np.ndarray:
+    return number % len(TYPES) == 0
 
 
 def _area_names() -> np.ndarray:
