@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from tests.syntax.golden import Case, cases, clause_lines, program_lines
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 
 import pytest
+from tests.syntax.golden import cases
 
 from eventide.syntax.event_calculus import parse
 from eventide.syntax.reader import MAX_DEPTH, read_clauses
-from tests.syntax.golden import cases
 
 # A comment that is open takes the rest of the text, and after a comma the next line is one more condition.
 BROKEN = [line for case in cases("syntax_errors") if "/*" not in case.text
@@ -30,8 +30,9 @@ def test_a_broken_clause_costs_only_itself(broken: str) -> None:
     "a :- X = " + "2 ^ " * 5000 + "2.", "a :- " + "b -> " * 5000 + "c.", "f((" + "a, " * 5000 + "b)).",
     "a :- " + "(b -> c ; " * 60 + "d" + ")" * 60 + ".", "a :- " + "(" * 30 + "b" + " -> c ; d)" * 30 + ".",
     "a :- " + "b -> c ; " * 5000 + "d.", "f(" * 5000, "[" * 5000, "'" * 5001, "f(" + "-" * 5000 + "1).",
+    f"f({'9' * 5000}).", f"f(0x{'f' * 5000}).", f"f('\\x{'f' * 5000}\\').",
 ])
-def test_deep_nesting_is_an_error_and_nothing_worse(text: str) -> None:
+def test_deep_nesting_and_huge_numbers_are_errors_and_nothing_worse(text: str) -> None:
     program = parse(text + "\nok(a).")
     assert [problem.severity for problem in program.diagnostics].count("error") >= 1
 
@@ -46,8 +47,8 @@ def test_long_but_flat_clauses_are_read(text: str) -> None:
 
 
 @pytest.mark.parametrize("line", [
-    "f(a", "f('a", "a :- b :- c", "a\n", "/", "(", "a :-", "'\\''", "f(a).g", ".", "a,\nb :-", "x. /", "%", '"\\"', "a\n:-",
-    "0'", "1'", "\\", "f(a,\n", "'\\x", "a -> ",
+    "f(a", "f('a", "a :- b :- c", "a\n", "/", "(", "a :-", "'\\''", "f(a).g", ".", "a,\nb :-", "x. /", "%", '"\\"',
+    "a\n:-", "0'", "1'", "\\", "f(a,\n", "'\\x", "a -> ",
 ])
 def test_time_is_linear(line: str) -> None:
     started = time.perf_counter()

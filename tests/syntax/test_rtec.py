@@ -6,10 +6,10 @@ import json
 from collections import Counter
 
 import pytest
+from tests.syntax.golden import SHARED, diagnostic_line
 
 from eventide.syntax.event_calculus import parse
 from eventide.syntax.printer import to_text
-from tests.syntax.golden import SHARED, diagnostic_line
 
 MICRO = SHARED / "golden" / "rtec" / "micro.json"
 pytestmark = pytest.mark.skipif(not MICRO.exists(), reason="the shared reference data is not here")

@@ -68,9 +68,7 @@ def term_text(term: Term | FluentValue, limit: int = 999) -> str:
     if isinstance(term, Number):
         return repr(term.value) if limit >= 699 or not repr(term.value).startswith("-") else f"({term.value!r})"
     if isinstance(term, Atom):
-        text = _name_text(term.name)
-        is_operator = term.name in INFIX or term.name in PREFIX
-        return f"({text})" if is_operator and text[0] != "'" and limit < 999 else text
+        return _name_text(term.name, is_atom=True)
     if isinstance(term, ListTerm):
         tail = f" | {term_text(term.tail)}" if term.tail is not None else ""
         return f"[{', '.join(map(term_text, term.items))}{tail}]"
@@ -88,12 +86,18 @@ def _tight(value: Term) -> str:
     return text if text[0].isalnum() or text[0] in "_'([" else f" {text}"
 
 
-def _name_text(name: str) -> str:
-    if _PLAIN_NAME.match(name) or name == "!" or (name in {*INFIX, *PREFIX} and name not in ",;"):
+def _name_text(name: str, is_atom: bool = False) -> str:
+    """A name, quoted where needed; an atom that is an operator is quoted so that it is read as a name."""
+    is_operator = name in INFIX or name in PREFIX
+    if name == "!" or (not is_atom if is_operator and name not in ",;" else _PLAIN_NAME.match(name)):
         return name
-    escaped = "".join(c if c.isprintable() and c not in "'\\" else {"'": "''", "\\": "\\\\", "\n": "\\n"}.get(c)
-                      or f"\\x{ord(c):x}\\" for c in name)
-    return f"'{escaped}'"
+    return "'" + "".join(map(_escaped, name)) + "'"
+
+
+def _escaped(character: str) -> str:
+    if character in "'\\":
+        return character * 2
+    return character if character.isprintable() else f"\\x{ord(character):x}\\"
 
 
 def condition_text(condition: Condition) -> str:

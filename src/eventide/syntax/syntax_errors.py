@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from eventide.syntax.diagnostics import Diagnostic, Span
-from eventide.syntax.tokens import FOREIGN, INFIX, Places, Token
+from eventide.syntax.tokens import FOREIGN, INFIX, MAX_DIGITS, Places, Token
 
 _NAMES = ("happensAt", "holdsAt", "holdsFor", "initiatedAt", "terminatedAt", "initially", "grounding", "findall")
 
@@ -100,7 +100,7 @@ def not_a_term(tokens: list[Token], at: int) -> SyntaxProblem:
         return _problem("bad-escape", "an unknown escape in a quoted name", token, "write a backslash as '\\\\'")
     if token.kind == "number":
         return _problem("bad-number", "the number is malformed or too large", token,
-                        "integers have at most 4300 digits, floats at most 1.7e308")
+                        f"integers have at most {MAX_DIGITS} digits, floats are at most 1.7e308")
     if token.kind == "bad":
         return _bad_character(tokens, at)
     if token.text == "{":

@@ -24,6 +24,7 @@ DECLARATORS = ("dynamic", "discontiguous", "multifile", "table", "initialization
 PREFIX: dict[str, tuple[int, int]] = {":-": (1200, 1199), "?-": (1200, 1199), "\\+": (900, 900), "not": (900, 900),
                                       "-": (200, 200), "+": (200, 200), "\\": (200, 200),
                                       **{name: (1150, 1149) for name in DECLARATORS}}
+MAX_DIGITS = 1000  # Python itself refuses to print integers far beyond this
 FOREIGN = {"<=": "=<", "=>": ">=", "!=": "\\=", "&&": ",", "||": ";", "&": ",", ":=": "="}  # other languages' operators
 
 _SYMBOLS = sorted((n for n in {*INFIX, *PREFIX} if not n[0].isalpha() and n not in ",;"), key=len, reverse=True)
@@ -171,6 +172,8 @@ def unquote(token: str) -> str | None:
 
 def number(text: str) -> int | float | None:
     """The value of a number token, or None if it is too large or malformed."""
+    if len(text) > MAX_DIGITS:
+        return None
     try:
         if text.startswith("0'"):
             character = "'" if text == "0'''" else unquote(f"'{text[2:]}'")

@@ -108,7 +108,7 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """A comparison: arithmetic `=:= =\\= < =< > >=`, term `== \\== = \\=`."""
+    """A comparison: arithmetic `=:= =\\= < =< > >=`, term `== \\== = \\=`, standard order `@< @=< @> @>=`."""
 
     operator: str
     left: Term
