@@ -1,5 +1,27 @@
 """Eventide: from streams of timestamped events to the maximal intervals of situations."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from eventide.errors import EventideError
 
-__all__ = ["EventideError"]
+if TYPE_CHECKING:
+    from eventide.program import Program, load, parse
+    from eventide.results import Result
+    from eventide.syntax.diagnostics import Diagnostic
+
+__all__ = ["Diagnostic", "EventideError", "Program", "Result", "load", "parse"]
+
+# Loaded when first used: the command line answers --help and --version without the compiler of the kernels.
+_HOMES = {
+    "Diagnostic": "eventide.syntax.diagnostics", "Program": "eventide.program", "Result": "eventide.results",
+    "load": "eventide.program", "parse": "eventide.program",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'eventide' has no attribute {name!r}")

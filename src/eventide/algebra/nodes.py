@@ -18,6 +18,8 @@ from eventide.algebra.expressions import Expression
 from eventide.syntax.terms import Term
 
 NUMBER = "number"
+UNUSED = "unused"
+TIME = "@"
 Sort = Literal["rows", "points", "intervals"]
 
 
@@ -74,10 +76,11 @@ class Events:
 
 @dataclass(frozen=True, slots=True)
 class Fluent:
-    """A fluent: its arguments, then its value as the last field."""
+    """A fluent: its arguments, then its value as the last field (unless it is the part with one fixed value)."""
 
     name: str
     fields: Fields
+    valued: bool = True
     sort: Sort = "intervals"
 
 
@@ -146,6 +149,52 @@ class Compute:
     @property
     def fields(self) -> Fields:
         return (*self.child.fields, self.field)
+
+
+@dataclass(frozen=True, slots=True)
+class Attach:
+    """Add a column that has the same ground value in every row."""
+
+    child: Node
+    field: Field
+    value: Term
+
+    @property
+    def sort(self) -> Sort:
+        return self.child.sort
+
+    @property
+    def fields(self) -> Fields:
+        return (*self.child.fields, self.field)
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """Add a column that repeats another one."""
+
+    child: Node
+    field: Field
+    column: str
+
+    @property
+    def sort(self) -> Sort:
+        return self.child.sort
+
+    @property
+    def fields(self) -> Fields:
+        return (*self.child.fields, self.field)
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """The same columns under other names, position by position."""
+
+    child: Node
+    fields: Fields
+
+    @property
+    def sort(self) -> Sort:
+        return self.child.sort
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +336,19 @@ class Keys:
 
 
 @dataclass(frozen=True, slots=True)
+class At:
+    """The rows of an interval relation that hold at a given time-point, without time."""
+
+    child: Node
+    time: int
+    sort: Sort = "rows"
+
+    @property
+    def fields(self) -> Fields:
+        return self.child.fields
+
+
+@dataclass(frozen=True, slots=True)
 class Timeless:
     """The rows of an event, without time (for domains that the input fills)."""
 
@@ -312,11 +374,27 @@ class Always:
 
 @dataclass(frozen=True, slots=True)
 class Lasting:
-    """Keep the intervals longer (or shorter) than an amount; the amount may depend on the row."""
+    """Keep the intervals longer (or shorter) than an amount, which may come from matching `rows`."""
 
     child: Node
     comparison: Literal["longer", "shorter"]
     amount: Expression
+    rows: Node | None = None
+    sort: Sort = "intervals"
+
+    @property
+    def fields(self) -> Fields:
+        return self.child.fields
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Keep the intervals whose ends pass a test; they are read as the columns `start` and `end` (infinite if open)."""
+
+    child: Node
+    start: str
+    end: str
+    test: Expression
     sort: Sort = "intervals"
 
     @property
@@ -416,6 +494,8 @@ class Inertia:
     initial: tuple[Node, ...] = ()
     domain: Node | None = None
     values: tuple[Term, ...] | None = None
+    value_rows: Node | None = None
+    reported: tuple[Term, ...] | None = None
     sort: Sort = "intervals"
 
 
@@ -453,8 +533,9 @@ class Plan:
 
 
 Node = (
-    Table | Unit | Events | Fluent | Equal | Same | Select | Compute | Project | Join | Without | Union | Number | Count
-    | Boundaries | Runs | Keys | Timeless | Always | Lasting | Allen | Shifted | Slice | Inertia | Fired
+    Table | Unit | Events | Fluent | Equal | Same | Select | Compute | Attach | Copy
+    | Rename | Project | Join | Without | Union | Number | Count
+    | Boundaries | Runs | Keys | At | Timeless | Always | Lasting | Spans | Allen | Shifted | Slice | Inertia | Fired
 )
 
 
@@ -472,6 +553,10 @@ def children_of(node: Node) -> Iterator[Node]:
         case Count(child, inner):
             yield child
             yield inner
+        case Lasting(child, rows=rows):
+            yield child
+            if rows is not None:
+                yield rows
         case Inertia():
             for change in node.changes:
                 yield change.points
@@ -479,8 +564,7 @@ def children_of(node: Node) -> Iterator[Node]:
             for delay in node.delays:
                 if delay.rows is not None:
                     yield delay.rows
-            if node.domain is not None:
-                yield node.domain
+            yield from (rows for rows in (node.domain, node.value_rows) if rows is not None)
         case Table() | Unit() | Events() | Fluent() | Fired():
             return
         case _:

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 
 from eventide.algebra.nodes import (
     Allen,
+    At,
+    Attach,
     Boundaries,
     Change,
     Compute,
+    Copy,
     Count,
     Delay,
     Equal,
@@ -23,10 +26,12 @@ from eventide.algebra.nodes import (
     Number,
     Plan,
     Project,
+    Rename,
     Same,
     Select,
     Shifted,
     Slice,
+    Spans,
     Table,
     Union,
     Unit,
@@ -59,8 +64,17 @@ def label(node: Node) -> str:
             return "one empty row"
         case Events(name, fields):
             return f"event {name}({_list(fields)})"
-        case Fluent(name, fields):
-            return f"fluent {name}{_pair(fields)}"
+        case Fluent(name, fields, valued):
+            return f"fluent {name}{_pair(fields)}" if valued else f"fluent {name}({_list(fields)})"
+        case At(_, time):
+            return f"holding at {time}"
+        case Attach(_, field, value):
+            return f"let {field.name} = {value}"
+        case Copy(_, field, column):
+            return f"let {field.name} = {column}"
+        case Rename(child, fields):
+            pairs = [f"{old.name} as {new.name}" for old, new in zip(child.fields, fields, strict=True) if old != new]
+            return f"call {', '.join(pairs)}" if pairs else "the same"
         case Fired(name, fields):
             return f"deadlines of {name}{_pair(fields)}"
         case Equal(_, column, value):
@@ -90,6 +104,8 @@ def label(node: Node) -> str:
             return f"{kind} of each interval"
         case Lasting(_, comparison, amount):
             return f"{comparison} than {amount}"
+        case Spans(_, start, end, test):
+            return f"intervals [{start}, {end}) where {test}"
         case Allen(relation, mode):
             return f"{relation}, giving {mode.replace('_', ' ')}"
         case Shifted(_, kind, low, high):

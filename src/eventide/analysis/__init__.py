@@ -1,0 +1,1 @@
+"""Trees to checked programs and plans: one pass per file, listed in `passes.py`."""

@@ -1,0 +1,347 @@
+"""Bodies to plans: conditions are taken when their variables are bound, filters first, joins along shared variables."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from eventide.algebra import nodes as n
+from eventide.algebra.expressions import (
+    ARITHMETIC,
+    FUNCTIONS,
+    Apply,
+    Column,
+    Comparison,
+    Constant,
+    Expression,
+    Kind,
+    Logic,
+)
+from eventide.analysis.model import BUILT_IN_TESTS, Clause, Model
+from eventide.analysis.patterns import pair_leaves, variables_in
+from eventide.analysis.sources import Sources
+from eventide.syntax.diagnostics import Span
+from eventide.syntax.terms import Atom, Compound, ListTerm, Number, Term, Variable, functor_of
+from eventide.syntax.trees import (
+    Body,
+    Boundary,
+    Call,
+    Changed,
+    Compare,
+    Condition,
+    FindAll,
+    Happens,
+    Holds,
+    HoldsFor,
+    Is,
+    Length,
+    Not,
+)
+
+_CONSTANTS = {"pi": 3.141592653589793, "e": 2.718281828459045, "inf": float("inf"), "epsilon": 2.220446049250313e-16}
+_number = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """findall and length together: how many answers the goals have."""
+
+    goals: Body
+    amount: Term
+    span: Span | None = None
+
+
+Step = Condition | Tally
+
+
+class Rejected(Exception):
+    """The clause has an error that was reported; it is left out of the plan."""
+
+
+class BodyCompiler:
+    """Compiles the body of one clause. `time` is the name of its time variable, if it has one."""
+
+    def __init__(self, model: Model, sources: Sources, clause: Clause, domain: n.Node | None) -> None:
+        self.model, self.sources, self.clause = model, sources, clause
+        self.time = clause.time.name if isinstance(clause.time, Variable) else None
+        self.domain = domain
+
+    def error(self, code: str, message: str, span: Span | None, hint: str | None = None) -> Rejected:
+        """Report an error at a place (of the clause, if the condition has none)."""
+        self.model.report("error", code, message, span or self.clause.span, hint)
+        return Rejected()
+
+    def type(self, variable: str) -> str:
+        """The type of a variable's column."""
+        return self.model.variable_types.get((self.clause.number, variable), n.NUMBER)
+
+    # -- expressions ------------------------------------------------------------------------------------------
+
+    def expression(self, term: Term, span: Span | None) -> Expression:
+        """Arithmetic over columns."""
+        match term:
+            case Variable(name):
+                return Column(n.TIME if name == self.time else name)
+            case Number():
+                return Constant(replace(term, span=None))
+            case Atom(name) if name in _CONSTANTS:
+                return Constant(Number(_CONSTANTS[name]))
+            case Compound(functor, args) if (functor in ARITHMETIC and len(args) == 2) or (
+                    functor in FUNCTIONS and len(args) == 1):
+                return Apply(functor, tuple(self.expression(a, span) for a in args))
+        raise self.error("not-arithmetic", f"'{term}' is not an arithmetic expression", getattr(term, "span", None)
+                         or span, f"known are {', '.join(ARITHMETIC)} and {', '.join(FUNCTIONS[2:])}")
+
+    def side(self, term: Term) -> Expression:
+        """One side of a comparison of terms."""
+        if isinstance(term, Variable):
+            return Column(n.TIME if term.name == self.time else term.name)
+        if isinstance(term, ListTerm):
+            raise self.error("list-in-comparison", f"lists such as {term} cannot be compared", term.span,
+                             "compare plain values, or guard an interval variable with I \\= []")
+        return Constant(term)
+
+    def test(self, condition: Condition) -> Expression | None:
+        """The condition as a test of one row, if it is one."""
+        match condition:
+            case Compare(operator, left, right) if operator in ("==", "\\==", "@<", "@=<", "@>", "@>="):
+                return Comparison(operator, self.side(left), self.side(right))
+            case Compare(operator, left, right, span):
+                return Comparison(operator, self.expression(left, span), self.expression(right, span))
+            case Call(predicate) if functor_of(predicate) in BUILT_IN_TESTS:
+                name = functor_of(predicate)[0]
+                if name in ("true", "nonvar", "ground"):
+                    return Logic("and", ())
+                if name in ("fail", "false"):
+                    return Logic("or", ())
+                assert isinstance(predicate, Compound)
+                return Kind(name, self.side(predicate.args[0]))  # type: ignore[arg-type]
+            case Not(goals):
+                tests = [self.test(goal) for goal in goals]
+                if all(t is not None for t in tests):
+                    return Logic("not", (Logic("and", tuple(t for t in tests if t is not None)),))
+        return None
+
+    # -- the order of conditions ------------------------------------------------------------------------------
+
+    def rows(self, body: Sequence[Condition], start: n.Node | None = None, *, wanted: Sequence[str] = (),
+             enclosing: frozenset[str] = frozenset()) -> n.Node:
+        """The plan of a conjunction. `wanted` variables must be bound at the end; `enclosing` ones belong to the
+        clause around a negation or a findall and may be tested but not bound by it alone."""
+        node: n.Node = start if start is not None else n.Unit()
+        pending = self._counted(body)
+        used_domain = self.domain is None
+        while pending:
+            chosen = self._next(pending, node)
+            if chosen is None:
+                missing = [v for v in dict.fromkeys(variables_in(tuple(pending))) if v not in self._bound(node)]
+                if not used_domain:
+                    used_domain = True
+                    assert self.domain is not None
+                    if set(missing) & set(n.names(self.domain.fields)):
+                        node = n.Join(node, self._needed_domain(node, set(missing) | set(wanted)))
+                        continue
+                raise self._stuck(pending, node)
+            pending.remove(chosen)
+            node = self._apply(chosen, node, pending, set(wanted) | enclosing)
+        unbound = [v for v in wanted if v not in self._bound(node)]
+        if unbound and not used_domain and self.domain is not None and set(unbound) <= set(n.names(self.domain.fields)):
+            node = n.Join(node, self._needed_domain(node, set(unbound)))
+        return node
+
+    def _needed_domain(self, node: n.Node, missing: set[str]) -> n.Node:
+        assert self.domain is not None
+        bound = self._bound(node)
+        columns = tuple(c for c in n.names(self.domain.fields) if c in missing or c in bound)
+        return self.domain if columns == n.names(self.domain.fields) else n.Project(self.domain, columns)
+
+    def _bound(self, node: n.Node) -> set[str]:
+        names = set(n.names(node.fields))
+        if node.sort == "points" and self.time is not None:
+            names.add(self.time)
+        return names
+
+    def _stuck(self, pending: Sequence[Step], node: n.Node) -> Rejected:
+        condition = pending[0]
+        bound = self._bound(node)
+        free = [v for v in dict.fromkeys(variables_in(condition)) if v not in bound]
+        names = ", ".join(v.partition("#")[0] for v in free) or "its time"
+        if node.sort != "points" and self.time is not None and self.time in free:
+            return self.error("unbound-time", f"nothing in this rule says when: the time {self.time} is not bound",
+                              condition.span, "add a happensAt condition; holdsAt and negations only test a time-point")
+        return self.error("unsafe-variable", f"{names} is not bound when this condition is tried", condition.span,
+                          "bind it by an event, a fluent or a background predicate, or add a grounding declaration")
+
+    def _next(self, pending: Sequence[Step], node: n.Node) -> Step | None:
+        bound = self._bound(node)
+        timed = node.sort == "points"
+        for condition in pending:  # tests and computations first: they cost little and cut much
+            if isinstance(condition, Compare | Is) or self._is_test(condition):
+                free = [v for v in variables_in(condition) if v not in bound]
+                if not free or (isinstance(condition, Is) and isinstance(condition.target, Variable)
+                                and set(variables_in(condition.expression)) <= bound):
+                    return condition
+        for condition in pending:
+            if isinstance(condition, Not) and self._ready(condition, pending, bound, timed):
+                return condition
+        best: tuple[int, int, int] | None = None
+        found: Step | None = None
+        for position, condition in enumerate(pending):
+            rank = self._rank(condition, bound, timed)
+            if rank is not None and (best is None or (*rank, position) < best):
+                best, found = (*rank, position), condition
+        if found is not None:
+            return found
+        for condition in pending:
+            if isinstance(condition, Tally) and self._ready(condition, pending, bound, timed):
+                return condition
+        return None
+
+    def _is_test(self, condition: Step) -> bool:
+        return isinstance(condition, Call) and functor_of(condition.predicate) in BUILT_IN_TESTS
+
+    def _ready(self, condition: Not | Tally, pending: Sequence[Step], bound: set[str], timed: bool) -> bool:
+        """Whether all variables the condition shares with the rest of the clause are bound."""
+        if self.time is not None and not timed and self.time in variables_in(condition.goals):
+            return False
+        others: set[str] = set()
+        for other in pending:  # what a negation or a count binds inside is its own
+            if other is not condition and not isinstance(other, Not):
+                others |= set(variables_in(other.amount if isinstance(other, Tally) else other))
+        shared = set(variables_in(condition.goals)) & (others | set(variables_in(self.clause.leaves)))
+        return shared <= bound
+
+    def _rank(self, condition: Step, bound: set[str], timed: bool) -> tuple[int, int] | None:
+        """How cheap a positive condition is now: (class, unbound variables); None if it cannot be taken yet."""
+        if isinstance(condition, Compare | Is | Not | Tally) or self._is_test(condition):
+            return None
+        names = set(variables_in(condition)) - {self.time}
+        free = len(names - bound)
+        shares = bool(names & bound) or not names
+        if isinstance(condition, Call):
+            return (1 if free == 0 else 2 if shares and timed else 6, free)
+        if isinstance(condition, Holds) and not self._is_point(condition):
+            if not timed:
+                return None
+            return (2 if free == 0 else 3 if shares else 5, free)
+        if isinstance(condition, HoldsFor):
+            raise self.error("holdsfor-in-rule", "holdsFor cannot be a condition of this rule", condition.span,
+                             "use holdsAt(F=V, T) to ask at the time-point of the rule")
+        if not isinstance(condition, Happens | Boundary | Changed | Holds):
+            raise self.error("interval-in-rule", "interval operations belong into holdsFor rules", condition.span,
+                             "use holdsAt, start and end here, or write a holdsFor rule")
+        return (0, 0) if not timed else (3 if free == 0 else 4, free)
+
+    def _is_point(self, condition: Holds) -> bool:
+        return self.model.is_point_event(pair_leaves(condition.pair)[0])
+
+    # -- conditions ---------------------------------------------------------------------------------------------
+
+    def _apply(self, condition: Step, node: n.Node, pending: Sequence[Step], wanted: set[str]) -> n.Node:
+        match condition:
+            case Is(target, expression, span):
+                return self._compute(node, target, self.expression(expression, span))
+            case Not():
+                return self._negated(condition, node)
+            case Holds(pair) if not self._is_point(condition):
+                self._check_time(condition)
+                relation = self.sources.fluent(*pair_leaves(pair))
+                keep = self._needed(relation, node, pending, wanted)
+                return n.Join(node, relation if keep == n.names(relation.fields) else n.Project(relation, keep))
+            case Tally():
+                return self._tally(condition, node)
+            case Compare() | Call() if self.test(condition) is not None and (
+                    isinstance(condition, Compare) or self._is_test(condition)):
+                test = self.test(condition)
+                assert test is not None
+                return n.Select(node, test)
+            case _:
+                return self._join(node, self.positive(condition))
+
+    def _join(self, node: n.Node, other: n.Node) -> n.Node:
+        return other if isinstance(node, n.Unit) else n.Join(node, other)
+
+    def _needed(self, relation: n.Node, node: n.Node, pending: Sequence[Step], wanted: set[str]) -> tuple[str, ...]:
+        """The columns of a fluent that anything else reads; the others are existential."""
+        names = set(variables_in(tuple(pending))) | self._bound(node) | wanted | set(variables_in(self.clause.leaves))
+        return tuple(c for c in n.names(relation.fields) if c in names)
+
+    def _check_time(self, condition: Happens | Boundary | Changed | Holds) -> None:
+        time = condition.time
+        if not isinstance(time, Variable) or time.name != self.time:
+            raise self.error(
+                "other-time", f"this condition is about the time {time}, the rule about {self.clause.time}",
+                condition.span, "all conditions of a rule are about one time-point; use fi/3 for delayed effects")
+
+    def positive(self, condition: Condition) -> n.Node:
+        """The points or rows of a positive condition alone."""
+        match condition:
+            case Happens(event):
+                self._check_time(condition)
+                return self.sources.event(event)
+            case Boundary(kind, pair):
+                self._check_time(condition)
+                return n.Boundaries(self.sources.fluent(*pair_leaves(pair)), kind)
+            case Changed(kind, pair):
+                self._check_time(condition)
+                return self.sources.changed(kind, *pair_leaves(pair))
+            case Holds(pair):
+                self._check_time(condition)
+                template, leaves = pair_leaves(pair)
+                if self.model.is_point_event(template):
+                    return self.sources.point_fluent(template, leaves)
+                return self.sources.fluent(template, leaves)
+            case Call():
+                return self.sources.table(condition)
+        raise self.error("unexpected-condition", f"{type(condition).__name__} cannot stand here", condition.span)
+
+    def _compute(self, node: n.Node, target: Term, expression: Expression) -> n.Node:
+        if isinstance(target, Variable) and target.name == self.time:
+            raise self.error("time-arithmetic", "the time of an effect cannot be computed", self.clause.span,
+                             "use fi(F=V, F=W, Delay) for effects that come later")
+        if isinstance(target, Variable) and target.name not in self._bound(node):
+            return n.Compute(node, n.Field(target.name, self.type(target.name)), expression)
+        return n.Select(node, Comparison("=:=", self.expression(target, None), expression))
+
+    def _negated(self, condition: Not, node: n.Node) -> n.Node:
+        test = self.test(condition)
+        if test is not None:
+            return n.Select(node, test)
+        bound = self._bound(node)
+        if len(condition.goals) == 1 and isinstance(condition.goals[0], Happens | Boundary | Changed | Holds | Call):
+            return n.Without(node, self.positive(condition.goals[0]))
+        column = f"#{next(_number)}"
+        numbered = n.Number(node, column)
+        inner = self.rows(condition.goals, numbered, enclosing=frozenset(bound))
+        kept = n.Count(numbered, inner, column, n.Field(f"{column}n", n.NUMBER))
+        few = n.Select(kept, Comparison("=:=", Column(f"{column}n"), Constant(Number(0))))
+        return n.Project(few, n.names(node.fields))
+
+    def _tally(self, tally: Tally, node: n.Node) -> n.Node:
+        column = f"#{next(_number)}"
+        numbered = n.Number(node, column)
+        inner = self.rows(tally.goals, numbered, enclosing=frozenset(variables_in(tally.goals)))
+        amount = tally.amount
+        if isinstance(amount, Variable) and amount.name not in self._bound(node):
+            return n.Count(numbered, inner, column, n.Field(amount.name, self.type(amount.name)))
+        counted = n.Count(numbered, inner, column, n.Field(f"{column}n", n.NUMBER))
+        return n.Select(counted, Comparison("=:=", Column(f"{column}n"), self.expression(amount, tally.span)))
+
+    def _counted(self, body: Sequence[Condition]) -> list[Step]:
+        """Pairs of findall and length become counts."""
+        result: list[Step] = []
+        for condition in body:
+            if isinstance(condition, Length):
+                if isinstance(condition.items, ListTerm):
+                    length = Number(len(condition.items.items))
+                    result.append(Is(condition.amount, length, condition.span))
+                    continue
+                found = next((f for f in body if isinstance(f, FindAll) and f.output == condition.items), None)
+                if found is None:
+                    raise self.error("length-of-what", f"nothing binds the list {condition.items}", condition.span,
+                                     "put findall(X, Goal, List) before length(List, N)")
+                result.append(Tally(found.goals, condition.amount, condition.span))
+            elif not isinstance(condition, FindAll):
+                result.append(condition)
+        return result

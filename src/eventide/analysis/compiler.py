@@ -1,0 +1,532 @@
+"""Pass: clauses to a plan, one definition per fluent, part of a fluent, derived event and set of initiations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import networkx as nx
+
+from eventide.algebra import nodes as n
+from eventide.analysis.bodies import BodyCompiler, Rejected
+from eventide.analysis.model import Clause, Model, Output, part_name
+from eventide.analysis.patterns import pair_leaves, substitute, variables_in
+from eventide.analysis.sources import Sources, initiations_name
+from eventide.analysis.statics import StaticCompiler
+from eventide.syntax.terms import Number, Term, Variable, arguments_of, functor_of, is_ground
+from eventide.syntax.trees import Call, Condition, Holds, Not
+
+VALUE = "value"
+
+
+class Compiler:
+    """Turns the clauses of a model into definitions; `background values that are constants are put in."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.sources = Sources(model)
+        self.fields: dict[str, n.Fields] = {}
+        self._domains: dict[str, n.Node | None] = {}
+        self._points: dict[tuple[int, bool], tuple[n.Node, Term | None, bool]] = {}
+
+    # -- names and domains ------------------------------------------------------------------------------------------
+
+    def fields_of(self, template: str, kind: str, clauses: list[Clause]) -> n.Fields:
+        """The columns of a definition, named after the variables of its rules where these are good names."""
+        if template not in self.fields:
+            width = len(clauses[0].leaves)
+            names: list[str] = []
+            for i in range(width):
+                value = kind == "f" and i == width - 1
+                options = [] if value else [c.leaves[i].name for c in clauses  # type: ignore[union-attr]
+                                            if i < len(c.leaves) and isinstance(c.leaves[i], Variable)]
+                good = [o for o in options if o not in names and "#" not in o and not o.startswith("_")]
+                names.append(VALUE if value else good[0] if good else f"Arg{i + 1}")
+            types = [self.model.types[(kind, template, i)] for i in range(width)]
+            self.fields[template] = tuple(n.Field(a, b) for a, b in zip(names, types, strict=True))
+        return self.fields[template]
+
+    def domain(self, template: str, kind: str = "f") -> n.Node | None:
+        """The rows for which a fluent (or event) is declared by `grounding`; columns as in `fields`."""
+        if template not in self._domains:
+            wanted = "grounding" if kind == "f" else "event_grounding"
+            options: list[n.Node] = []
+            for clause in self.model.of_kind(wanted):  # type: ignore[arg-type]
+                if clause.template == template:
+                    arguments = clause.arguments if kind == "f" else clause.leaves
+                    if all(isinstance(a, Variable) and a.name.startswith("_") for a in arguments):
+                        continue
+                    node = self._grounding(clause, arguments)
+                    if node is not None:
+                        options.append(node)
+            self._domains[template] = None if not options else options[0] if len(options) == 1 else n.Union(
+                tuple(options))
+        return self._domains[template]
+
+    def _grounding(self, clause: Clause, arguments: tuple[Term, ...]) -> n.Node | None:
+        names = [v for v in dict.fromkeys(variables_in(arguments))]
+        try:
+            node = BodyCompiler(self.model, self.sources, clause, None).rows(clause.body)
+            if not set(names) <= set(n.names(node.fields)):
+                return None
+            return self._shaped(node, arguments, self.fields[clause.template][:len(arguments)])
+        except Rejected:
+            return None
+
+    def _values(self, template: str) -> tuple[tuple[Term, ...] | None, n.Node | None]:
+        """The values a fluent may take, as declared: constants, and rows where a grounding binds the value."""
+        constants: list[Term] = []
+        rows: list[n.Node] = []
+        found = False
+        for clause in self.model.of_kind("grounding"):
+            if clause.template != template:
+                continue
+            found = True
+            if not isinstance(clause.value, Variable):
+                constants.append(clause.value)
+                continue
+            name = clause.value.name
+            if clause.value.anonymous or name not in variables_in(clause.body):
+                return None, None
+            body = tuple(c for c in clause.body if name in variables_in(c))
+            try:
+                node = BodyCompiler(self.model, self.sources, clause, None).rows(body)
+            except Rejected:
+                return None, None
+            field = n.Field(VALUE, self.fields[template][-1].type)
+            rows.append(n.Rename(n.Project(node, (name,)), (field,)))
+        if not found:
+            return None, None
+        heads = [c.value for c in self.model.of_kind("initiated", "initial") if c.template == template]
+        heads += [t for c in self.model.of_kind("delay") if c.template == template for t in (c.value, c.target) if t]
+        allowed = tuple(dict.fromkeys([*constants, *(h for h in heads if not isinstance(h, Variable))]))
+        return allowed, None if not rows else rows[0] if len(rows) == 1 else n.Union(tuple(rows))
+
+    def _domain_for(self, clause: Clause, kind: str) -> n.Node | None:
+        """The domain with its columns named after the clause's own variables, as far as they are variables."""
+        domain = self.domain(clause.template, kind)
+        if domain is None:
+            return None
+        leaves = clause.arguments if kind == "f" else clause.leaves
+        return self.sources.scan(lambda fields: n.Rename(domain, _typed(fields, domain.fields)), kind, clause.template,
+                                 leaves)
+
+    def _shaped(self, node: n.Node, leaves: tuple[Term, ...], fields: n.Fields) -> n.Node:
+        """Columns in the order of the head: constants attached, repeated variables copied, names as in `fields`."""
+        names: list[str] = []
+        for leaf, field in zip(leaves, fields, strict=True):
+            column = f"&{field.name}"
+            if isinstance(leaf, Variable) and leaf.name not in names:
+                names.append(leaf.name)
+                continue
+            if isinstance(leaf, Variable):
+                node = n.Copy(node, n.Field(column, field.type), leaf.name)
+            else:
+                node = n.Attach(node, n.Field(column, field.type), leaf)
+            names.append(column)
+        if n.names(node.fields) != tuple(names):
+            node = n.Project(node, tuple(names))
+        return n.Rename(node, fields) if node.fields != fields else node
+
+    # -- clauses ------------------------------------------------------------------------------------------------------
+
+    def folded(self, clause: Clause) -> Clause | None:
+        """The clause with background values that are known constants put in; None if it can never apply."""
+        changed = True
+        while changed:
+            changed = False
+            for condition in clause.body:
+                if not isinstance(condition, Call):
+                    continue
+                arguments = arguments_of(condition.predicate)
+                if not arguments or not any(is_ground(a) for a in arguments):
+                    continue
+                found = self._matching(functor_of(condition.predicate), arguments)
+                if found is None or len(found) > 1:
+                    continue
+                if not found:
+                    self.model.report("warning", "never-applies", f"no fact matches {condition.predicate}, so this rule "
+                                      "never applies", condition.span, "check the spelling of its arguments")
+                    return None
+                bindings = {a.name: v for a, v in zip(arguments, found[0], strict=True) if isinstance(a, Variable)}
+                body = tuple(c for c in clause.body if c is not condition)
+                clause = replace(clause, body=substitute(body, bindings), leaves=substitute(clause.leaves, bindings),
+                                 delay=substitute(clause.delay, bindings), target=substitute(clause.target, bindings))
+                changed = True
+                break
+        return clause
+
+    def _matching(self, predicate: tuple[str, int], pattern: tuple[Term, ...]) -> list[tuple[Term, ...]] | None:
+        """The facts that match a pattern with constants, or None where that is not known now."""
+        if predicate in self.model.dynamic or predicate in self.model.knowledge.clauses:
+            return None
+        facts = self.model.knowledge.facts.get(predicate)
+        if facts is None:
+            return self.model.lookup(predicate, pattern)
+        wanted = [(i, p) for i, p in enumerate(pattern) if not isinstance(p, Variable)]
+        return [fact for fact in facts if all(fact[i] == p for i, p in wanted)]
+
+    def points(self, clause: Clause, *, states: bool = False) -> tuple[n.Node, Term | None, bool] | None:
+        """The points of a change rule: plan, fixed value or None, and whether every value is meant."""
+        folded = self.folded(clause)
+        if folded is None:
+            return None
+        fields = self.fields[clause.template]
+        body = tuple(c for c in folded.body if not (states and self._state(folded, c)))
+        value = folded.value
+        compiler = BodyCompiler(self.model, self.sources, folded, self._domain_for(folded, "f"))
+        arguments = list(dict.fromkeys(variables_in(folded.arguments)))
+        node = compiler.rows(body, wanted=arguments)
+        if node.sort != "points":
+            raise compiler.error("unbound-time", "nothing in this rule says when it happens", clause.span,
+                                 "add a happensAt condition")
+        bound = set(n.names(node.fields))
+        unbound = [v for v in arguments if v not in bound]
+        if unbound and clause.kind == "terminated":
+            node = n.Join(node, self._initiated_rows(folded, bound | set(unbound)))
+            unbound = []
+        if unbound:
+            raise compiler.error(
+                "unsafe-variable", f"{', '.join(unbound)} of the head is bound by no condition", clause.span,
+                f"use it in a condition, or add grounding({clause.template.replace('_', 'X')}=…) :- …")
+        if isinstance(value, Variable) and value.name not in bound:
+            if clause.kind == "terminated":
+                return self._shaped(node, folded.arguments, fields[:-1]), None, True
+            raise compiler.error("unsafe-variable", f"the value {value} is bound by no condition", clause.span,
+                                 "use it in a condition, or write a constant")
+        if isinstance(value, Variable):
+            return self._shaped(node, folded.leaves, fields), None, False
+        return self._shaped(node, folded.arguments, fields[:-1]), value, False
+
+    def _initiated_rows(self, clause: Clause, wanted: set[str]) -> n.Node:
+        """Rows the fluent's own initiations bind, for terminations that leave an argument open."""
+        fields = self.fields[clause.template][:-1]
+        options: list[n.Node] = []
+        for other in self.model.of_kind("initiated"):
+            if other.template == clause.template:
+                found = self.points(other)
+                if found is not None:
+                    options.append(n.Timeless(n.Project(found[0], n.names(fields))))
+        rows: n.Node = options[0] if len(options) == 1 else n.Union(tuple(options))
+        node = self.sources.scan(lambda f: n.Rename(rows, _typed(f, fields)), "f", clause.template, clause.arguments)
+        return n.Project(node, tuple(c for c in n.names(node.fields) if c in wanted))
+
+    def _state(self, clause: Clause, condition: Condition) -> n.State | None:
+        """The condition as a test of the fluent's own value for the same arguments, if it is one."""
+        match condition:
+            case Holds(pair, time) if time == clause.time:
+                positive = True
+            case Not((Holds(pair, time),)) if time == clause.time:
+                positive = False
+            case _:
+                return None
+        template, leaves = pair_leaves(pair)
+        if template != clause.template or leaves[:-1] != clause.arguments or not is_ground(leaves[-1]):
+            return None
+        return n.State(leaves[-1], positive)
+
+    # -- definitions --------------------------------------------------------------------------------------------------
+
+    def simple(self, template: str, *, states: bool = False) -> n.Node:
+        """The definition of a simple fluent; with `states`, conditions on its own value become states."""
+        fields = self.fields[template]
+        changes: list[n.Change] = []
+        for clause in self.model.of_kind("initiated", "terminated"):
+            if clause.template != template:
+                continue
+            try:
+                found = self.points(clause, states=states)
+            except Rejected:
+                continue
+            if found is None:
+                continue
+            folded = self.folded(clause)
+            assert folded is not None
+            tests = tuple(s for c in folded.body if states and (s := self._state(folded, c)) is not None)
+            kind = "initiated" if clause.kind == "initiated" else "terminated"
+            changes.append(n.Change(kind, found[0], found[1], found[2], tests))
+        allowed, rows = self._values(template)
+        reported = _grounded(self.model, template, allowed)
+        own = None if reported is None or set(reported) >= set(allowed or ()) else reported
+        return n.Inertia(template, fields, tuple(changes), self._delays(template), self._initial(template),
+                         self.domain(template), allowed, rows, own)
+
+    def _delays(self, template: str) -> tuple[n.Delay, ...]:
+        postponed = [c for c in self.model.of_kind("postponable") if c.template == template]
+        result: list[n.Delay] = []
+        for original in self.model.of_kind("delay"):
+            if original.template != template:
+                continue
+            clause = self.folded(original)
+            if clause is None:
+                continue
+            postponable = any(isinstance(p.value, Variable) or p.value == clause.value for p in postponed)
+            compiler = BodyCompiler(self.model, self.sources, clause, self._domain_for(clause, "f"))
+            try:
+                result.append(self._delay(clause, compiler, postponable))
+            except Rejected:
+                continue
+        return tuple(result)
+
+    def _delay(self, clause: Clause, compiler: BodyCompiler, postponable: bool) -> n.Delay:
+        assert clause.target is not None and clause.delay is not None
+        if isinstance(clause.value, Variable) or isinstance(clause.target, Variable):
+            raise compiler.error("delay-without-value", "the values of fi/3 must be constants", clause.span,
+                                 "write one fi fact per value")
+        constant = isinstance(clause.delay, Number) and all(isinstance(a, Variable) for a in clause.arguments)
+        if constant and not clause.body and len(set(clause.arguments)) == len(clause.arguments):
+            assert isinstance(clause.delay, Number)
+            amount = int(clause.delay.value)
+            if amount <= 0 or amount != clause.delay.value:
+                raise compiler.error("bad-delay", f"the delay {clause.delay} is not a positive whole number",
+                                     clause.span, "delays count time units")
+            return n.Delay(clause.value, clause.target, None, amount, postponable)
+        fields = self.fields[clause.template][:-1]
+        wanted = [*dict.fromkeys(variables_in(clause.arguments)), *variables_in(clause.delay)]
+        node = compiler.rows(clause.body, wanted=wanted)
+        missing = [v for v in wanted if v not in n.names(node.fields)]
+        if missing:
+            raise compiler.error("unsafe-variable", f"{', '.join(missing)} of this delay is bound by no condition",
+                                 clause.span, "bind it by a background predicate, or add a grounding declaration")
+        amount_field = n.Field("$delay", n.NUMBER)
+        computed = n.Compute(node, amount_field, compiler.expression(clause.delay, clause.span))
+        shaped = self._shaped_with(computed, clause.arguments, fields, amount_field)
+        return n.Delay(clause.value, clause.target, shaped, None, postponable)
+
+    def _shaped_with(self, node: n.Node, leaves: tuple[Term, ...], fields: n.Fields, extra: n.Field) -> n.Node:
+        return self._shaped(node, (*leaves, Variable(extra.name)), (*fields, extra))
+
+    def _initial(self, template: str) -> tuple[n.Node, ...]:
+        result: list[n.Node] = []
+        for original in self.model.of_kind("initial"):
+            clause = self.folded(original) if original.template == template else None
+            if clause is None:
+                continue
+            domain = self._domain_for(clause, "f")
+            compiler = BodyCompiler(self.model, self.sources, clause, domain)
+            wanted = list(dict.fromkeys(variables_in(clause.leaves)))
+            try:
+                node = compiler.rows(clause.body, domain, wanted=wanted)
+                missing = [v for v in wanted if v not in n.names(node.fields)]
+                if missing:
+                    raise compiler.error(
+                        "initially-without-domain", f"initially({template}) needs to know for which entities",
+                        clause.span, f"add grounding({template.replace('_', 'X')}={clause.value}) :- …")
+            except Rejected:
+                continue
+            result.append(self._shaped(node, clause.leaves, self.fields[template]))
+        return tuple(result)
+
+    def part(self, name: str, clauses: list[Clause]) -> n.Node | None:
+        """A statically determined part of a fluent: its rules united, restricted to the declared domain."""
+        options: list[n.Node] = []
+        template = clauses[0].template
+        fields = self.fields[template]
+        fixed = not isinstance(clauses[0].value, Variable)
+        for original in clauses:
+            clause = self.folded(original)
+            if clause is None:
+                continue
+            try:
+                node = self._runs(clause) if clause.kind == "runs" else StaticCompiler(
+                    self.model, self.sources, clause, self._domain_for(clause, "f")).relation()
+                leaves = clause.arguments if fixed else clause.leaves
+                options.append(self._shaped(node, leaves, fields[:-1] if fixed else fields))
+            except Rejected:
+                continue
+        if not options:
+            return None
+        node = options[0] if len(options) == 1 else n.Union(tuple(options))
+        domain = self.domain(template)
+        return n.Join(node, domain) if domain is not None and domain.fields else node
+
+    def _runs(self, clause: Clause) -> n.Node:
+        node = BodyCompiler(self.model, self.sources, clause, None).rows(clause.body)
+        columns = tuple(dict.fromkeys(variables_in(clause.leaves)))
+        if not set(columns) <= set(n.names(node.fields)):
+            raise BodyCompiler(self.model, self.sources, clause, None).error(
+                "unsafe-variable", "the event of buildFromPoints does not bind all arguments of the fluent", clause.span,
+                "use the same variables on both sides")
+        return n.Runs(n.Project(node, columns))
+
+    def event(self, template: str, clauses: list[Clause]) -> n.Node | None:
+        """A derived event: the points of its rules."""
+        fields = self.fields[f"event {template}"]
+        options: list[n.Node] = []
+        for original in clauses:
+            clause = self.folded(original)
+            if clause is None:
+                continue
+            compiler = BodyCompiler(self.model, self.sources, clause, self._event_domain(clause))
+            wanted = list(dict.fromkeys(variables_in(clause.leaves)))
+            try:
+                node = compiler.rows(clause.body, wanted=wanted)
+                missing = [v for v in wanted if v not in n.names(node.fields)]
+                if node.sort != "points":
+                    raise compiler.error("unbound-time", "nothing in this rule says when it happens", clause.span,
+                                         "add a happensAt condition")
+                if missing:
+                    raise compiler.error("unsafe-variable", f"{', '.join(missing)} of the head is bound by no "
+                                         "condition", clause.span, "use it in a condition")
+            except Rejected:
+                continue
+            options.append(self._shaped(node, clause.leaves, fields))
+        if not options:
+            return None
+        return options[0] if len(options) == 1 else n.Union(tuple(options))
+
+    def _event_domain(self, clause: Clause) -> n.Node | None:
+        template = clause.template
+        key = f"event {template}"
+        if key not in self._domains:
+            saved = self.fields.get(template)
+            self.fields[template] = self.fields[key]
+            options = []
+            for grounding in self.model.of_kind("event_grounding"):
+                if grounding.template == template:
+                    named = tuple(leaf for leaf in grounding.leaves
+                                  if isinstance(leaf, Variable) and leaf.name in variables_in(grounding.body))
+                    if len(named) == len(grounding.leaves):
+                        node = self._grounding(grounding, grounding.leaves)
+                        if node is not None:
+                            options.append(node)
+            if saved is None:
+                del self.fields[template]
+            else:
+                self.fields[template] = saved
+            self._domains[key] = None if not options else options[0] if len(options) == 1 else n.Union(tuple(options))
+        domain = self._domains[key]
+        if domain is None:
+            return None
+        return self.sources.scan(lambda fields: n.Rename(domain, _typed(fields, domain.fields)), "e", template,
+                                 clause.leaves)
+
+    def initiations(self, kind: str, template: str) -> n.Node | None:
+        """The points at which a fluent's values are initiated (deadlines included) or terminated, value last."""
+        fields = self.fields[template]
+        options: list[n.Node] = []
+        for clause in self.model.of_kind("initiated" if kind == "initiated" else "terminated"):
+            if clause.template != template:
+                continue
+            try:
+                found = self.points(clause)
+            except Rejected:
+                continue
+            if found is None:
+                continue
+            node, value, every = found
+            if value is not None:
+                node = n.Attach(node, fields[-1], value)
+            if not every:
+                options.append(node)
+        domain = self.domain(template)
+        if domain is not None:
+            options = [n.Join(node, domain) for node in options]
+        if kind == "initiated" and any(c.template == template for c in self.model.of_kind("delay")):
+            options.append(n.Fired(template, fields))
+        if not options:
+            return None
+        return options[0] if len(options) == 1 else n.Union(tuple(options))
+
+
+def _typed(wanted: n.Fields, known: n.Fields) -> n.Fields:
+    return tuple(n.Field(w.name, k.type) for w, k in zip(wanted, known, strict=True))
+
+
+def compile_plan(model: Model) -> None:
+    """Fill `plan`, `outputs`, `levels` and `cycles`."""
+    compiler = Compiler(model)
+    definitions: dict[str, n.Node] = {}
+    fluents: dict[str, list[Clause]] = {}
+    for clause in model.of_kind("initiated", "terminated", "initial", "delay", "static", "runs", "postponable",
+                                "grounding"):
+        fluents.setdefault(clause.template, []).append(clause)
+    for template, clauses in fluents.items():
+        compiler.fields_of(template, "f", clauses)
+    events: dict[str, list[Clause]] = {}
+    for clause in model.of_kind("event"):
+        events.setdefault(clause.template, []).append(clause)
+    for template, clauses in events.items():
+        saved = compiler.fields.pop(template, None)
+        compiler.fields[f"event {template}"] = compiler.fields_of(template, "e", clauses)
+        del compiler.fields[template]
+        if saved is not None:
+            compiler.fields[template] = saved
+    for template in fluents:
+        if template in compiler.sources.simple:
+            definitions[template] = compiler.simple(template)
+            allowed = compiler._values(template)[0]
+            model.outputs.append(Output(template, template, "fluent", None, _grounded(model, template, allowed)))
+        for name, value in compiler.sources.parts.get(template, {}).items():
+            rules = [c for c in model.of_kind("static", "runs") if c.template == template and part_name(
+                template, None if isinstance(c.value, Variable) else c.value) == name]
+            node = compiler.part(name, rules)
+            if node is not None:
+                definitions[name] = node
+                model.outputs.append(Output(name, template, "fluent", value))
+    for template, clauses in events.items():
+        node = compiler.event(template, clauses)
+        if node is not None:
+            definitions[template] = node
+            model.outputs.append(Output(template, template, "event", None))
+    _add_initiations(compiler, definitions)
+    if not model.failed:
+        _stratify(model, compiler, definitions)
+
+
+def _grounded(model: Model, template: str, allowed: tuple[Term, ...] | None) -> tuple[Term, ...] | None:
+    """The values of a fluent that are reported: those that `grounding` lists, or all."""
+    if allowed is None:
+        return None
+    listed = [c.value for c in model.of_kind("grounding") if c.template == template]
+    return None if any(isinstance(v, Variable) for v in listed) else tuple(dict.fromkeys(listed))
+
+
+def _add_initiations(compiler: Compiler, definitions: dict[str, n.Node]) -> None:
+    done: set[tuple[str, str]] = set()
+    while todo := compiler.sources.needs_points - done:
+        for kind, template in sorted(todo):
+            done.add((kind, template))
+            if template in compiler.fields:
+                node = compiler.initiations(kind, template)
+                if node is not None:
+                    definitions[initiations_name(template, kind)] = node
+
+
+def _stratify(model: Model, compiler: Compiler, definitions: dict[str, n.Node]) -> None:
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(definitions)
+    for name, node in definitions.items():
+        for read in set(n.references_of(node)):
+            if read in definitions:
+                graph.add_edge(read, name)
+    for component in list(nx.strongly_connected_components(graph)):
+        (name, *others) = component
+        if not others and graph.has_edge(name, name) and name in compiler.sources.simple:
+            automaton = compiler.simple(name, states=True)
+            if name not in set(n.references_of(automaton)):
+                definitions[name] = automaton
+                graph.remove_edge(name, name)
+                model.cycles.append((name,))
+    condensed = nx.condensation(graph)
+    levels: dict[int, int] = {}
+    strata: list[n.Stratum] = []
+    for number in nx.topological_sort(condensed):
+        levels[number] = 1 + max((levels[p] for p in condensed.predecessors(number)), default=0)
+        members: set[str] = condensed.nodes[number]["members"]
+        cyclic = len(members) > 1 or any(graph.has_edge(m, m) for m in members)
+        if cyclic:
+            _check_cycle(model, compiler, members)
+            model.cycles.append(tuple(sorted(members)))
+        ordered = [name for name in definitions if name in members]
+        strata.append(n.Stratum(levels[number], tuple(n.Definition(m, definitions[m]) for m in ordered), cyclic))
+        model.levels.update(dict.fromkeys(members, levels[number]))
+    model.plan = n.Plan(tuple(sorted(strata, key=lambda s: s.level)))
+
+
+def _check_cycle(model: Model, compiler: Compiler, members: set[str]) -> None:
+    statics = {name for parts in compiler.sources.parts.values() for name in parts} & members
+    for name in sorted(statics):
+        clause = next(c for c in model.of_kind("static", "runs") if name.startswith(c.template))
+        model.report("error", "cycle-through-static",
+                     f"{name} is statically determined and depends on itself through {', '.join(sorted(members))}",
+                     clause.span, "only simple fluents (initiatedAt, terminatedAt) may be part of a cycle")

@@ -1,0 +1,89 @@
+"""Pass: what is input and what is derived. A name that nothing defines and that looks like a known one is an error."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+
+from eventide.analysis.model import Clause, Model
+from eventide.analysis.patterns import flatten, name_of, pair_leaves
+from eventide.syntax.diagnostics import Span
+from eventide.syntax.trees import (
+    Boundary,
+    Changed,
+    Condition,
+    FindAll,
+    Happens,
+    Holds,
+    HoldsFor,
+    Not,
+)
+
+
+def references(body: tuple[Condition, ...]) -> Iterator[tuple[str, str, Span | None]]:
+    """The events (`e`) and fluents (`f`) a body mentions: kind, template, place."""
+    for condition in body:
+        match condition:
+            case Happens(event):
+                yield "e", flatten(event)[0], condition.span
+            case Holds(pair) | Boundary(_, pair) | Changed(_, pair) | HoldsFor(pair):
+                yield "f", pair_leaves(pair)[0], condition.span
+            case Not(goals) | FindAll(_, goals):
+                yield from references(goals)
+
+
+def find_entities(model: Model) -> None:
+    """Complete `inputs`: events and fluents that only occur in bodies, declarations and groundings."""
+    heads = {c.template: c for c in model.of_kind("initiated", "terminated", "initial", "delay", "static", "runs")}
+    derived = {c.template for c in model.of_kind("event")}
+    declared = set(model.inputs)
+    for clause in model.of_kind("event_grounding"):
+        if clause.template not in derived and clause.template not in model.inputs:
+            model.inputs[clause.template] = "event"
+    for clause in model.clauses:
+        for kind, template, span in references(clause.body):
+            if kind == "e" and template not in derived:
+                _input_event(model, template, span, heads)
+            elif kind == "f" and template not in heads and template not in model.inputs:
+                _input_fluent(model, template, span, heads, declared)
+    for clause in model.of_kind("grounding"):
+        if clause.template not in heads and clause.template not in model.inputs:
+            model.inputs[clause.template] = "interval"
+    for template, kind in list(model.inputs.items()):
+        if template in heads and kind != "event":
+            _both(model, template, heads[template])
+
+
+def _input_event(model: Model, template: str, span: Span | None, heads: dict[str, Clause]) -> None:
+    if model.inputs.get(template, "event") != "event":
+        model.report("error", "fluent-as-event", f"{template} is a fluent, but used as an event", span,
+                     "use holdsAt(F=V, T), or happensAt(start(F=V), T)")
+        return
+    if template in heads:
+        model.report("error", "fluent-as-event", f"{template} is a fluent, but used as an event", span,
+                     f"write happensAt(start({template}=…), T), or holdsAt({template}=…, T)")
+        return
+    model.inputs.setdefault(template, "event")
+
+
+def _input_fluent(model: Model, template: str, span: Span | None, heads: dict[str, Clause], declared: set[str]) -> None:
+    known = {t: None for t in (*heads, *declared)}
+    name = name_of(template)
+    same = [t for t in known if name_of(t) == name]
+    if same:
+        model.report("error", "wrong-arity", f"no fluent {template}; {', '.join(same)} exists", span,
+                     "check the number of arguments and their nesting")
+        return
+    close = difflib.get_close_matches(name, {name_of(t) for t in known}, 1, 0.75)
+    if close:
+        model.report("error", "unknown-fluent", f"no rule and no declaration defines the fluent {template}", span,
+                     f"did you mean {close[0]}? (an input fluent needs collectIntervals({template}=…))")
+        return
+    model.report("warning", "undeclared-input", f"{template} has no rule: it is taken as an input fluent", span,
+                 f"declare collectIntervals({template}=…) or buildFromPoints({template}=…)")
+    model.inputs[template] = "interval"
+
+
+def _both(model: Model, template: str, clause: Clause) -> None:
+    model.report("error", "input-with-rules", f"{template} is declared as input and has rules too", clause.span,
+                 "rename one of them")

@@ -1,0 +1,214 @@
+"""Bodies in normal form: background clauses inlined, equalities solved, disjunctions made into alternatives."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from eventide.analysis.patterns import fresh, substitute, unify, variables_in
+from eventide.syntax.diagnostics import Diagnostic, Span
+from eventide.syntax.terms import Atom, Compound, ListTerm, Term, Variable, arguments_of, functor_of, is_ground
+from eventide.syntax.trees import BackgroundClause, Body, Call, Compare, Condition, Cut, FindAll, Not, Or
+
+MOST_ALTERNATIVES = 512
+MOST_DEPTH = 60
+Predicate = tuple[str, int]
+
+
+@dataclass
+class Knowledge:
+    """Background clauses by predicate: ground facts are tables, the rest is inlined."""
+
+    clauses: dict[Predicate, list[BackgroundClause]] = field(default_factory=dict)
+    facts: dict[Predicate, list[tuple[Term, ...]]] = field(default_factory=dict)
+    spans: dict[Predicate, Span | None] = field(default_factory=dict)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+    @staticmethod
+    def of(clauses: Sequence[BackgroundClause]) -> Knowledge:
+        """Sort clauses into facts and definitions."""
+        knowledge = Knowledge()
+        for clause in clauses:
+            predicate = functor_of(clause.head)
+            knowledge.spans.setdefault(predicate, clause.span)
+            if not clause.body and is_ground(clause.head):
+                knowledge.facts.setdefault(predicate, []).append(arguments_of(clause.head))
+            else:
+                knowledge.clauses.setdefault(predicate, []).append(clause)
+        return knowledge
+
+
+class Unsatisfiable(Exception):
+    """A body that can never hold, such as one with `fail` or `a = b`."""
+
+
+class Inliner:
+    """Brings the bodies of one program into normal form."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self.knowledge = knowledge
+
+    def alternatives(self, head: tuple[Term, ...], body: Body) -> list[tuple[tuple[Term, ...], Body]]:
+        """The head's terms and a body without disjunctions and equalities, once for every alternative."""
+        result: list[tuple[tuple[Term, ...], Body]] = []
+        for option in self._expand(self._inline(body, ())):
+            try:
+                result.append(self._solve(head, option, frozenset()))
+            except Unsatisfiable:
+                continue
+            if len(result) > MOST_ALTERNATIVES:
+                self._problem("too-many-alternatives", body,
+                              f"this rule has more than {MOST_ALTERNATIVES} alternatives once its definitions are "
+                              "written out", "split it, or give the definition as a table of facts")
+                break
+        return result
+
+    def _problem(self, code: str, body: Body, message: str, hint: str) -> None:
+        span = body[0].span if body else None
+        self.knowledge.diagnostics.append(Diagnostic("error", code, message, span, hint))
+
+    # -- inlining -------------------------------------------------------------------------------------------
+
+    def _inline(self, body: Body, stack: tuple[Predicate, ...]) -> Body:
+        return tuple(item for condition in body for item in self._inline_one(condition, stack))
+
+    def _inline_one(self, condition: Condition, stack: tuple[Predicate, ...]) -> Body:
+        match condition:
+            case Not(goals):
+                return (replace(condition, goals=self._inline(goals, stack)),)
+            case Or(options):
+                return (replace(condition, alternatives=tuple(self._inline(option, stack) for option in options)),)
+            case FindAll(_, goals):
+                return (replace(condition, goals=self._inline(goals, stack)),)
+            case Call(predicate):
+                return self._call(condition, functor_of(predicate), stack)
+            case Cut():
+                return ()
+            case _:
+                return (condition,)
+
+    def _call(self, call: Call, predicate: Predicate, stack: tuple[Predicate, ...]) -> Body:
+        arguments = arguments_of(call.predicate)
+        if predicate in (("member", 2), ("memberchk", 2)) and isinstance(arguments[1], ListTerm):
+            options = tuple((Compare("=", arguments[0], item, call.span),) for item in arguments[1].items)
+            return (Or(options, call.span),)
+        clauses = self.knowledge.clauses.get(predicate)
+        if clauses is None:
+            return (call,)
+        if predicate in stack or len(stack) >= MOST_DEPTH:
+            self._problem("recursive-definition", (call,),
+                          f"{predicate[0]}/{predicate[1]} is defined through itself",
+                          "background knowledge must not be recursive: write it as a table of facts")
+            return (Call(Atom("fail"), call.span),)
+        options: list[Body] = []
+        if predicate in self.knowledge.facts:
+            options.append((call,))
+        barred: list[Body] = []  # what a cut has already committed to
+        for clause in clauses:
+            renamed = fresh(clause)
+            equal = tuple(Compare("=", a, b, call.span)
+                          for a, b in zip(arguments, arguments_of(renamed.head), strict=True))
+            cut = next((i for i, c in enumerate(renamed.body) if isinstance(c, Cut)), None)
+            inner = self._inline(renamed.body, (*stack, predicate))
+            options.append((*equal, *(Not(b) for b in barred), *inner))
+            if cut is not None:
+                prefix = self._inline(renamed.body[:cut], (*stack, predicate))
+                barred.append(fresh_but((*equal, *prefix), variables_in(arguments)))
+        return options[0] if len(options) == 1 else (Or(tuple(options), call.span),)
+
+    # -- disjunctions ---------------------------------------------------------------------------------------
+
+    def _expand(self, body: Body) -> list[Body]:
+        parts: list[list[Body]] = []
+        total = 1
+        for condition in body:
+            if isinstance(condition, Or):
+                options = [b for option in condition.alternatives for b in self._expand(option)]
+            elif isinstance(condition, Not):
+                options = [tuple(Not(option, condition.span) for option in self._expand(condition.goals))]
+            else:
+                options = [(condition,)]
+            total *= max(1, len(options))
+            if total > MOST_ALTERNATIVES:
+                self._problem("too-many-alternatives", body,
+                              f"this rule has more than {MOST_ALTERNATIVES} alternatives once its definitions are "
+                              "written out", "split it, or give the definition as a table of facts")
+                return []
+            parts.append(options)
+        return [tuple(itertools.chain.from_iterable(choice)) for choice in itertools.product(*parts)]
+
+    # -- equalities -----------------------------------------------------------------------------------------
+
+    def _solve(self, head: tuple[Term, ...], body: Body, protected: frozenset[str]) -> tuple[tuple[Term, ...], Body]:
+        """Solve `=` by substitution; variables in `protected` belong to an outer scope and are only compared."""
+        bindings: dict[str, Term] = {}
+        rest: list[Condition] = []
+        for condition in body:
+            if isinstance(condition, Compare) and condition.operator == "=":
+                rest.extend(self._equal(condition, bindings, protected))
+            elif isinstance(condition, Compare) and condition.operator == "\\=":
+                rest.append(replace(condition, operator="\\=="))
+            elif isinstance(condition, Call) and condition.predicate in (Atom("fail"), Atom("false")):
+                raise Unsatisfiable
+            else:
+                rest.append(condition)
+        head, conditions = substitute(head, bindings), substitute(tuple(rest), bindings)
+        result: list[Condition] = []
+        for i, condition in enumerate(conditions):
+            if isinstance(condition, Not):
+                scope = protected | _names(head, conditions[:i], conditions[i + 1:])
+                try:
+                    _, goals = self._solve((), condition.goals, scope)
+                except Unsatisfiable:
+                    continue
+                if not goals:
+                    raise Unsatisfiable
+                result.append(replace(condition, goals=goals))
+            elif isinstance(condition, FindAll):
+                scope = protected | _names(head, conditions[:i], conditions[i + 1:])
+                template, goals = self._solve((condition.template,), condition.goals, scope)
+                result.append(replace(condition, template=template[0], goals=goals))
+            else:
+                result.append(_simplified(condition))
+        return head, tuple(c for c in result if c is not None)
+
+    def _equal(self, condition: Compare, bindings: dict[str, Term], protected: frozenset[str]) -> list[Condition]:
+        left, right = substitute(condition.left, bindings), substitute(condition.right, bindings)
+        for a, b in ((left, right), (right, left)):
+            if isinstance(a, Variable) and a.name not in protected:
+                if a.name in variables_in(b):
+                    if a == b:
+                        return []
+                    raise Unsatisfiable
+                bindings[a.name] = b
+                return []
+        if isinstance(left, Compound) and isinstance(right, Compound):
+            if left.functor != right.functor or len(left.args) != len(right.args):
+                raise Unsatisfiable
+            pairs = zip(left.args, right.args, strict=True)
+            return [c for a, b in pairs for c in self._equal(Compare("=", a, b, condition.span), bindings, protected)]
+        if is_ground(left) and is_ground(right):
+            if not unify(left, right, {}):
+                raise Unsatisfiable
+            return []
+        return [Compare("==", left, right, condition.span)]
+
+
+def _names(*trees: object) -> frozenset[str]:
+    return frozenset(name for tree in trees for name in variables_in(tree))
+
+
+def _simplified(condition: Condition) -> Condition:
+    if isinstance(condition, Compare) and condition.operator in ("==", "\\=="):
+        left, right = condition.left, condition.right
+        if is_ground(left) and is_ground(right) and (left == right) != (condition.operator == "=="):
+            raise Unsatisfiable
+    return condition
+
+
+def fresh_but(body: Body, kept: Sequence[str]) -> Body:
+    """The body with all variables renamed but the kept ones."""
+    renamed = fresh(tuple(Variable(v) for v in dict.fromkeys(variables_in(body))))
+    old = dict.fromkeys(variables_in(body))
+    return substitute(body, {o: r for o, r in zip(old, renamed, strict=True) if o not in set(kept)})

@@ -1,0 +1,107 @@
+"""What the passes share: clauses in normal form, the entities of a program, and the diagnostics found so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from eventide.algebra.nodes import Plan
+from eventide.analysis.inline import Knowledge, Predicate
+from eventide.syntax.diagnostics import Diagnostic, Severity, Span
+from eventide.syntax.terms import Term
+from eventide.syntax.trees import Body, Rule
+
+ClauseKind = Literal["initiated", "terminated", "static", "event", "initial", "delay", "postponable", "grounding",
+                     "event_grounding", "runs"]
+InputKind = Literal["event", "interval", "point"]
+Lookup = Callable[[Predicate, tuple[Term, ...]], list[tuple[Term, ...]] | None]
+BUILT_IN_TESTS = {("number", 1), ("integer", 1), ("float", 1), ("atom", 1), ("true", 0), ("fail", 0), ("false", 0),
+                  ("nonvar", 1), ("ground", 1)}
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A rule in normal form. `leaves` are the head's leaf terms (for fluents the value is the last)."""
+
+    number: int
+    kind: ClauseKind
+    template: str
+    leaves: tuple[Term, ...]
+    body: Body
+    time: Term | None = None
+    interval: Term | None = None
+    delay: Term | None = None
+    target: Term | None = None
+    span: Span | None = None
+
+    @property
+    def arguments(self) -> tuple[Term, ...]:
+        """The leaves without the value."""
+        return self.leaves[:-1]
+
+    @property
+    def value(self) -> Term:
+        """The value of the head's fluent."""
+        return self.leaves[-1]
+
+
+@dataclass
+class Output:
+    """A result of the program: a fluent's part (with a fixed value, or the value as last column) or an event."""
+
+    definition: str
+    template: str
+    kind: Literal["fluent", "event"]
+    value: Term | None
+    values: tuple[Term, ...] | None = None
+
+
+@dataclass
+class Model:
+    """A program on its way through the passes."""
+
+    rules: tuple[Rule, ...]
+    tables: Mapping[str, int] = field(default_factory=dict)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    knowledge: Knowledge = field(default_factory=Knowledge)
+    clauses: list[Clause] = field(default_factory=list)
+    inputs: dict[str, InputKind] = field(default_factory=dict)
+    dynamic: set[Predicate] = field(default_factory=set)
+    types: dict[tuple[str, str, int], str] = field(default_factory=dict)
+    variable_types: dict[tuple[int, str], str] = field(default_factory=dict)
+    constants: dict[str, list[Term]] = field(default_factory=dict)
+    open_types: set[str] = field(default_factory=set)
+    plan: Plan = field(default_factory=lambda: Plan(()))
+    outputs: list[Output] = field(default_factory=list)
+    lookup: Lookup = field(default=lambda predicate, pattern: None)
+    levels: dict[str, int] = field(default_factory=dict)
+    cycles: list[tuple[str, ...]] = field(default_factory=list)
+
+    def report(self, severity: Severity, code: str, message: str, span: Span | None, hint: str | None = None) -> None:
+        """Note a problem."""
+        diagnostic = Diagnostic(severity, code, message, span, hint)
+        if diagnostic not in self.diagnostics:
+            self.diagnostics.append(diagnostic)
+
+    def of_kind(self, *kinds: ClauseKind) -> list[Clause]:
+        """The clauses of some kinds, in order."""
+        return [clause for clause in self.clauses if clause.kind in kinds]
+
+    @property
+    def failed(self) -> bool:
+        """Whether an error was found."""
+        return any(d.severity == "error" for d in self.diagnostics)
+
+    def simple(self, template: str) -> bool:
+        """Whether a fluent has rules for simple values."""
+        return any(c.template == template and c.kind in ("initiated", "initial", "delay") for c in self.clauses)
+
+    def is_point_event(self, template: str) -> bool:
+        """Whether an input fluent comes as points that no declaration makes into intervals."""
+        return self.inputs.get(template) == "point" and ("build", template, 0) not in self.types
+
+
+def part_name(template: str, value: Term | None) -> str:
+    """The name of a statically determined part of a fluent."""
+    return f"{template}={value if value is not None else '_'}"

@@ -1,0 +1,40 @@
+"""The passes from trees to a plan, in order. Each is one function of one file; errors stop the later ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from eventide.analysis.compiler import compile_plan
+from eventide.analysis.entities import find_entities
+from eventide.analysis.model import Lookup, Model
+from eventide.analysis.normalise import normalise
+from eventide.analysis.types import infer_types
+from eventide.analysis.unused import find_unused
+from eventide.syntax.diagnostics import Diagnostic
+from eventide.syntax.trees import Rule
+
+Pass = Callable[[Model], None]
+
+PASSES: tuple[Pass, ...] = (
+    normalise,  # every rule becomes clauses without disjunctions, equalities and user definitions
+    find_entities,  # names and arities: what is input, what is derived, what is misspelt
+    infer_types,  # which arguments hold values of one domain, and which are plain numbers
+    compile_plan,  # plans, dependencies, levels, cycles; safety of variables is found on the way
+    find_unused,  # rules that can never apply, and results that nothing can produce
+)
+
+
+def analyse(rules: Sequence[Rule], *, tables: Mapping[str, int] | None = None, lookup: Lookup | None = None,
+            diagnostics: Sequence[Diagnostic] = ()) -> Model:
+    """Run all passes; the model carries the plan and every problem found.
+
+    `tables` gives the arity of background relations that are not facts in the rules, `lookup` their small patterns.
+    """
+    model = Model(tuple(rules), tables or {}, list(diagnostics))
+    if lookup is not None:
+        model.lookup = lookup
+    for run in PASSES:
+        run(model)
+        if model.failed:
+            break
+    return model

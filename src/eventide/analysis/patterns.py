@@ -1,0 +1,138 @@
+"""Names and patterns of terms: templates of nested arguments, substitution, unification, fresh variables."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+from eventide.syntax.terms import Atom, Compound, ListTerm, Number, Term, Variable
+from eventide.syntax.trees import FluentValue
+
+Tree = TypeVar("Tree")
+Substitution = Mapping[str, Term]
+_fresh = itertools.count(1)
+_LEAF = re.compile(r"(?<![^(,])_(?![^),])")
+
+
+def flatten(term: Term) -> tuple[str, tuple[Term, ...]]:
+    """The template of a term and its leaves: `per(ask(C, M), x)` is `per(ask(_,_),_)` with leaves C, M, x.
+
+    Fluents and events are known by their template, so that nested arguments become plain columns.
+    """
+    if isinstance(term, Compound):
+        parts = [_inner(argument) for argument in term.args]
+        return f"{term.functor}({','.join(p for p, _ in parts)})", tuple(leaf for _, ls in parts for leaf in ls)
+    return str(term), ()
+
+
+def _inner(term: Term) -> tuple[str, tuple[Term, ...]]:
+    return flatten(term) if isinstance(term, Compound) else ("_", (term,))
+
+
+def name_of(template: str) -> str:
+    """The functor of a template."""
+    return template.partition("(")[0]
+
+
+def leaf_count(template: str) -> int:
+    """How many leaves a template has."""
+    _, _, inner = template.partition("(")
+    return len(_LEAF.findall(inner[:-1])) if inner else 0
+
+
+def fill(template: str, leaves: Sequence[str]) -> list[str]:
+    """The outer arguments of a template as text, with its leaves filled in.
+
+    >>> fill("per(ask(_,_),_)", ["4", "5", "x"])
+    ['ask(4,5)', 'x']
+    """
+    _, _, inner = template.partition("(")
+    if not inner:
+        return []
+    supply = iter(leaves)
+    return [_LEAF.sub(lambda _: next(supply), piece) for piece in _outer(inner[:-1])]
+
+
+def _outer(inner: str) -> list[str]:
+    """An argument list split at its outer commas."""
+    pieces, depth, begin = [], 0, 0
+    for i, c in enumerate(inner):
+        depth += (c == "(") - (c == ")")
+        if c == "," and depth == 0:
+            pieces.append(inner[begin:i])
+            begin = i + 1
+    return [*pieces, inner[begin:]]
+
+
+def substitute(tree: Tree, bindings: Substitution) -> Tree:
+    """A copy of a term, condition or tuple of them with variables replaced."""
+    if not bindings:
+        return tree
+    return _substitute(tree, bindings)  # type: ignore[no-any-return]
+
+
+def _substitute(tree: Any, bindings: Substitution) -> Any:
+    if isinstance(tree, Variable):
+        found = bindings.get(tree.name)
+        return tree if found is None else _substitute(found, bindings) if found != tree else tree
+    if isinstance(tree, tuple):
+        return tuple(_substitute(item, bindings) for item in tree)
+    if isinstance(tree, Atom | Number | str | int | float | bool) or tree is None:
+        return tree
+    if is_dataclass(tree) and not isinstance(tree, type):
+        changes = {f.name: _substitute(getattr(tree, f.name), bindings) for f in fields(tree) if f.name != "span"}
+        return replace(tree, **changes)
+    return tree
+
+
+def variables_in(tree: Any) -> list[str]:
+    """The names of the variables of any tree, in order, with repetition."""
+    if isinstance(tree, Variable):
+        return [tree.name]
+    if isinstance(tree, tuple):
+        return [name for item in tree for name in variables_in(item)]
+    if isinstance(tree, Atom | Number | str | int | float | bool) or tree is None:
+        return []
+    if is_dataclass(tree) and not isinstance(tree, type):
+        return [name for f in fields(tree) if f.name != "span" for name in variables_in(getattr(tree, f.name))]
+    return []
+
+
+def fresh(tree: Tree) -> Tree:
+    """The tree with all variables renamed to names that occur nowhere else."""
+    number = next(_fresh)
+    bindings = {name: Variable(f"{name}#{number}") for name in dict.fromkeys(variables_in(tree))}
+    return substitute(tree, bindings)
+
+
+def unify(left: Term, right: Term, bindings: dict[str, Term]) -> bool:
+    """Make two terms equal by binding variables; False if they cannot be."""
+    left, right = _walk(left, bindings), _walk(right, bindings)
+    if isinstance(left, Variable):
+        if left != right:
+            bindings[left.name] = right
+        return True
+    if isinstance(right, Variable):
+        bindings[right.name] = left
+        return True
+    if isinstance(left, Compound) and isinstance(right, Compound):
+        return (left.functor == right.functor and len(left.args) == len(right.args)
+                and all(unify(a, b, bindings) for a, b in zip(left.args, right.args, strict=True)))
+    if isinstance(left, ListTerm) and isinstance(right, ListTerm):
+        return left == right
+    return left == right
+
+
+def _walk(term: Term, bindings: Mapping[str, Term]) -> Term:
+    while isinstance(term, Variable) and term.name in bindings:
+        term = bindings[term.name]
+    return term
+
+
+def pair_leaves(pair: FluentValue) -> tuple[str, tuple[Term, ...]]:
+    """The template of a fluent, and its leaves followed by the value."""
+    template, leaves = flatten(pair.fluent)
+    return template, (*leaves, pair.value)

@@ -1,0 +1,196 @@
+"""Where conditions get their rows from: events, fluents and their parts, background tables, domains of the input."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+from collections.abc import Callable, Sequence
+
+from eventide.algebra import nodes as n
+from eventide.analysis.inline import Predicate
+from eventide.analysis.model import Clause, Model, part_name
+from eventide.analysis.patterns import flatten, variables_in
+from eventide.analysis.types import table_name
+from eventide.syntax.diagnostics import Span
+from eventide.syntax.terms import Compound, ListTerm, Term, Variable, arguments_of, functor_of
+from eventide.syntax.trees import Call
+
+_temporary = itertools.count(1)
+
+
+def initiations_name(template: str, kind: str) -> str:
+    """The name of the derived event that holds the initiation (or termination) points of a fluent."""
+    return f"{kind} {template}"
+
+
+class Sources:
+    """Leaf plans of one program, with the columns named after a clause's variables."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.simple = {c.template for c in model.of_kind("initiated", "terminated", "initial", "delay")}
+        self.parts: dict[str, dict[str, Term | None]] = {}
+        for clause in model.of_kind("static", "runs"):
+            value = None if isinstance(clause.value, Variable) else clause.value
+            self.parts.setdefault(clause.template, {})[part_name(clause.template, value)] = value
+        self.derived = {c.template for c in model.of_kind("event")}
+        self.needs_points: set[tuple[str, str]] = set()
+        self._domains: dict[Predicate, n.Node | None] = {}
+
+    # -- scanning: constants and repeated variables in a pattern ----------------------------------------------
+
+    def scan(self, make: Callable[[n.Fields], n.Node], kind: str, name: str, leaves: Sequence[Term]) -> n.Node:
+        """A leaf node whose columns are named by the pattern's variables; constants and repetitions are tested."""
+        fields: list[n.Field] = []
+        tests: list[tuple[str, Term | str]] = []
+        seen: set[str] = set()
+        for i, leaf in enumerate(leaves):
+            type_ = self.model.types.get((kind, name, i), n.NUMBER)
+            if isinstance(leaf, Variable) and leaf.name not in seen:
+                seen.add(leaf.name)
+                fields.append(n.Field(leaf.name, type_))
+                continue
+            column = f"${next(_temporary)}"
+            fields.append(n.Field(column, type_))
+            tests.append((column, leaf.name if isinstance(leaf, Variable) else leaf))
+        node = make(tuple(fields))
+        for column, wanted in tests:
+            node = n.Same(node, column, wanted) if isinstance(wanted, str) else n.Equal(node, column, wanted)
+        if tests:
+            node = n.Project(node, tuple(f.name for f in fields if f.name in seen))
+        return node
+
+    # -- events and fluents -----------------------------------------------------------------------------------
+
+    def event(self, event: Term) -> n.Node:
+        """The points of an event."""
+        template, leaves = flatten(event)
+        return self.scan(lambda fields: n.Events(template, fields), "e", template, leaves)
+
+    def point_fluent(self, template: str, leaves: Sequence[Term]) -> n.Node:
+        """The points of an input fluent that comes as points; its value is the last column."""
+        return self.scan(lambda fields: n.Events(template, fields), "f", template, leaves)
+
+    def changed(self, kind: str, template: str, leaves: Sequence[Term]) -> n.Node:
+        """The initiation or termination points of a simple fluent."""
+        self.needs_points.add((kind, template))
+        name = initiations_name(template, kind)
+        return self.scan(lambda fields: n.Events(name, fields), "f", template, leaves)
+
+    def fluent(self, template: str, leaves: Sequence[Term]) -> n.Node:
+        """The intervals of a fluent, all parts that may have the value united."""
+        value = leaves[-1]
+        arguments = leaves[:-1]
+        options: list[n.Node] = []
+        if template in self.simple or template not in self.parts:
+            if isinstance(value, Variable) or self._may_have(template, value):
+                options.append(self.scan(lambda fields: n.Fluent(template, fields), "f", template, leaves))
+        for part, fixed in self.parts.get(template, {}).items():
+            if fixed is None:
+                options.append(self.scan(lambda fields, part=part: n.Fluent(part, fields),  # type: ignore[misc]
+                                         "f", template, leaves))
+            elif isinstance(value, Variable):
+                node = self.scan(lambda fields, part=part: n.Fluent(part, fields, valued=False),  # type: ignore[misc]
+                                 "f", template, arguments)
+                type_ = self.model.types[("f", template, len(leaves) - 1)]
+                if value.name in variables_in(tuple(arguments)):
+                    column = f"${next(_temporary)}"
+                    node = n.Same(n.Attach(node, n.Field(column, type_), fixed), column, value.name)
+                    node = n.Project(node, tuple(f.name for f in node.fields if f.name != column))
+                else:
+                    node = n.Attach(node, n.Field(value.name, type_), fixed)
+                options.append(node)
+            elif fixed == value:
+                options.append(self.scan(lambda fields, part=part: n.Fluent(part, fields, valued=False),  # type: ignore[misc]
+                                         "f", template, arguments))
+        if not options:
+            options.append(self.scan(lambda fields: n.Fluent(template, fields), "f", template, leaves))
+        return options[0] if len(options) == 1 else n.Union(tuple(options))
+
+    def _may_have(self, template: str, value: Term) -> bool:
+        if template not in self.simple:
+            return True
+        for clause in self.model.of_kind("initiated", "initial", "delay"):
+            if clause.template == template:
+                heads = [clause.value] + ([clause.target] if clause.target is not None else [])
+                if any(isinstance(h, Variable) or h == value for h in heads):
+                    return True
+        return False
+
+    # -- background -------------------------------------------------------------------------------------------
+
+    def table(self, call: Call) -> n.Node:
+        """The rows of a background predicate or of a domain filled by the input."""
+        predicate = functor_of(call.predicate)
+        arguments = arguments_of(call.predicate)
+        name = table_name(predicate)
+        for argument in arguments:
+            if isinstance(argument, Compound | ListTerm):
+                self.model.report("error", "compound-argument",
+                                  f"{predicate[0]}/{predicate[1]} is used with the compound argument {argument}",
+                                  call.span, "background tables hold plain values")
+                return n.Unit()
+        options: list[n.Node] = []
+        if predicate in self.model.knowledge.facts or self.model.tables.get(predicate[0]) == predicate[1]:
+            options.append(self.scan(lambda fields: n.Table(name, fields), "t", name, arguments))
+        if predicate in self.model.dynamic:
+            domain = self.dynamic_domain(predicate)
+            if domain is not None:
+                options.append(self.scan(lambda fields: n.Rename(domain, fields), "t", name, arguments))
+        if options:
+            return options[0] if len(options) == 1 else n.Union(tuple(options))
+        if predicate not in self.model.dynamic:
+            self._missing(predicate, call.span)
+        return self.scan(lambda fields: n.Table(name, fields), "t", name, arguments)
+
+    def _missing(self, predicate: Predicate, span: Span | None) -> None:
+        known = {p[0]: p[1] for p in (*self.model.knowledge.facts, *self.model.knowledge.clauses,
+                                      *self.model.dynamic)} | dict(self.model.tables)
+        name, arity = predicate
+        if name in known:
+            hint = f"{name} is known with {known[name]} arguments, here it has {arity}"
+        else:
+            close = difflib.get_close_matches(name, known, 1)
+            hint = (f"did you mean {close[0]}/{known[close[0]]}?" if close else
+                    f"give it as facts in a background file, or as a table with --background {name}=FILE.csv")
+        self.model.report("error", "missing-background", f"nothing defines the predicate {name}/{arity}", span, hint)
+
+    def dynamic_domain(self, predicate: Predicate) -> n.Node | None:
+        """The rows of a domain that the input fills: arguments of input facts whose `grounding` mentions it."""
+        if predicate in self._domains:
+            return self._domains[predicate]
+        options: list[n.Node] = []
+        for clause in self.model.of_kind("grounding", "event_grounding"):
+            if clause.kind == "event_grounding" and clause.template in self.derived:
+                continue
+            if clause.kind == "grounding" and not self.is_input(clause.template):
+                continue
+            for condition in clause.body:
+                if isinstance(condition, Call) and functor_of(condition.predicate) == predicate:
+                    node = self._filled_by(clause, arguments_of(condition.predicate), table_name(predicate))
+                    if node is not None:
+                        options.append(node)
+        result = None if not options else options[0] if len(options) == 1 else n.Union(tuple(options))
+        self._domains[predicate] = result
+        return result
+
+    def is_input(self, template: str) -> bool:
+        """Whether a fluent has no rule of its own."""
+        return template not in self.simple and template not in self.parts
+
+    def _filled_by(self, clause: Clause, arguments: Sequence[Term], name: str) -> n.Node | None:
+        wanted = [a.name for a in arguments if isinstance(a, Variable)]
+        if len(wanted) != len(arguments) or not set(wanted) <= set(variables_in(clause.leaves)):
+            return None
+        if clause.kind == "event_grounding":
+            events = self.scan(lambda fields: n.Events(clause.template, fields), "e", clause.template, clause.leaves)
+            node: n.Node = n.Timeless(n.Project(events, tuple(wanted)))
+        elif self.model.is_point_event(clause.template):
+            points = self.point_fluent(clause.template, clause.leaves)
+            node = n.Timeless(n.Project(points, tuple(wanted)))
+        else:
+            node = n.Keys(n.Project(self.fluent(clause.template, clause.leaves), tuple(wanted)))
+        fields = tuple(n.Field(f"{name}.{i}", self.model.types[("t", name, i)]) for i in range(len(wanted)))
+        return n.Rename(node, fields)
+
+

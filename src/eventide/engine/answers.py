@@ -1,0 +1,88 @@
+"""Relations to Arrow columns: the text of arguments and values, intervals in the time of the input."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eventide.algebra.nodes import Fields
+from eventide.engine.domains import Domain, text_of
+from eventide.engine.relation import Relation, Rows, Space, unpack
+from eventide.kernels.arrays import Array, Intervals
+
+COLUMNS = ("fluent", "args", "value", "start", "end")
+_LEAF = re.compile(r"(?<![^(,])_(?![^),])")
+SCHEMA = pa.schema([("fluent", pa.dictionary(pa.int32(), pa.string())), ("args", pa.string()), ("value", pa.string()),
+                    ("start", pa.int64()), ("end", pa.int64())])
+
+
+def _texts(domain: Domain, codes: Array) -> pa.Array:
+    dictionary = pa.array([text_of(value) for value in domain.values], pa.string())
+    return dictionary.take(pa.array(codes))
+
+
+def arguments(template: str, fields: Fields, columns: dict[str, np.ndarray], space: Space, length: int) -> pa.Array:
+    """The arguments as text, joined by `|`; nested ones are written out as the template has them."""
+    _, _, inner = template.partition("(")
+    if not inner:
+        return _constant("", length)
+    pieces: list[pa.Array | str] = []
+    texts = iter([_texts(space.domains[field.type], columns[field.name]) for field in fields])
+    at, depth, body = 0, 0, inner[:-1]
+    separated = list(body)
+    for i, c in enumerate(body):
+        depth += (c == "(") - (c == ")")
+        if c == "," and depth == 0:
+            separated[i] = "|"
+    shown = "".join(separated)
+    for match in _LEAF.finditer(body):
+        if match.start() > at:
+            pieces.append(shown[at:match.start()])
+        pieces.append(next(texts))
+        at = match.end()
+    if at < len(shown):
+        pieces.append(shown[at:])
+    if len(pieces) == 1 and isinstance(pieces[0], pa.Array):
+        return pieces[0]
+    joined = [p if isinstance(p, pa.Array) else pa.scalar(p, pa.string()) for p in pieces]
+    return pc.binary_join_element_wise(*joined, pa.scalar("", pa.string()))
+
+
+def _constant(text: str, length: int) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(np.zeros(length, np.int32), pa.array([text])).cast(pa.string())
+
+
+def _table(fluent: str, args: pa.Array, value: pa.Array, starts: Array, ends: Array, open_: np.ndarray) -> pa.Table:
+    length = len(args)
+    name = pa.DictionaryArray.from_arrays(np.zeros(length, np.int32), pa.array([fluent]))
+    return pa.table([name, args, value, pa.array(starts), pa.array(ends, mask=open_)], schema=SCHEMA)
+
+
+def intervals_table(relation: Relation, template: str, fields: Fields, fixed: str | None,
+                    values: Sequence[int] | None) -> pa.Table:
+    """The rows of a fluent: `fixed` is its value where the relation has no value column; `values` are the codes kept."""
+    space = relation.space
+    if fixed is None and values is not None:
+        relation = relation.where(np.isin(relation.codes(fields[-1].name), np.array(values, np.int64)))
+    intervals: Intervals = relation.intervals
+    columns = unpack(space, fields, intervals.starts)
+    timeline = space.timeline
+    ends = intervals.ends & timeline.mask
+    open_ = ends == timeline.mask
+    keys = fields if fixed is not None else fields[:-1]
+    value = _constant(fixed, len(relation)) if fixed is not None else _texts(
+        space.domains[fields[-1].type], columns[fields[-1].name])
+    return _table(template.partition("(")[0], arguments(template, keys, columns, space, len(relation)), value,
+                  (intervals.starts & timeline.mask) + timeline.origin, ends + timeline.origin, open_)
+
+
+def events_table(rows: Rows, template: str, space: Space) -> pa.Table:
+    """The rows of a derived event: `[time, time+1)` with an empty value."""
+    columns = {field.name: rows.column(field.name) for field in rows.fields}
+    times = rows.time + space.timeline.origin
+    return _table(template.partition("(")[0], arguments(template, rows.fields, columns, space, rows.length),
+                  _constant("", rows.length), times, times + 1, np.zeros(rows.length, np.bool_))

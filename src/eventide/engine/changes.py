@@ -1,0 +1,292 @@
+"""Simple fluents: the points of their rules, tagged and run through inertia or the timed automaton."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eventide.algebra.nodes import Change, Delay, Field, Fields, Inertia, Node
+from eventide.engine.domains import Domain, value_of
+from eventide.engine.joins import rows_with_match
+from eventide.engine.relation import Relation, Rows, Space, from_unsorted, pack_rows, unpack
+from eventide.errors import ProgramError
+from eventide.kernels.arrays import Array
+from eventide.kernels.deadlines import automaton
+from eventide.kernels.inertia import inertia, inertia_values, tag
+from eventide.kernels.sorting import is_sorted, order, sort_points
+
+_TABLE_BITS = 12
+_MOST_TAGS = 30
+_MOST_VALUES = 62
+
+Evaluate = Callable[[Node], Rows]
+
+
+@dataclass(frozen=True, slots=True)
+class SimpleFluent:
+    """The answer for a simple fluent: its intervals, and the points at which its deadlines fired."""
+
+    relation: Relation
+    fired: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    """Points of one rule, sorted: what they do to which local value (-1: every value)."""
+
+    change: Change
+    points: Array
+    value: int
+
+
+class _Builder:
+    def __init__(self, node: Inertia, space: Space, evaluate: Evaluate, ties: str) -> None:
+        self.node, self.space, self.evaluate, self.ties = node, space, evaluate, ties
+        self.arguments: Fields = node.fields[:-1]
+        self.value_field: Field = node.fields[-1]
+        self.domain: Domain = space.domains[self.value_field.type]
+        self.timeline = space.timeline
+        self.allowed = None if node.values is None else {self.domain.code(value_of(v)) for v in node.values}
+        if node.value_rows is not None:
+            listed = evaluate(node.value_rows)
+            codes = listed.column(listed.fields[0].name).tolist()
+            self.allowed = (self.allowed or set()) | set(codes)
+        self.local: dict[int, int] = {}
+
+    def _value(self, code: int) -> int:
+        return self.local.setdefault(code, len(self.local))
+
+    def _snap(self, time: Array) -> Array:
+        # effects of unaligned points show at the next point of the grid
+        tick = self.timeline.tick
+        return time if tick == 1 else time // tick * tick
+
+    def _points(self, rows: Rows) -> Array:
+        return pack_rows(self.space, rows, self.arguments, time=self._snap(rows.time))
+
+    def _sorted(self, points: Array) -> Array:
+        return points if is_sorted(points) else sort_points(points)
+
+    def _rows(self, change: Change) -> Rows:
+        rows = self.evaluate(change.points)
+        if change.kind == "initiated" and self.node.domain is not None and rows.length:
+            known = self.evaluate(self.node.domain)
+            mask = rows_with_match(self.space, rows, known)
+            rows = rows.where(mask)
+        return rows
+
+    def initial(self) -> tuple[Array, Array]:
+        """Keys with the offset where their initial value begins, sorted, and the local values."""
+        points: list[Array] = []
+        values: list[Array] = []
+        late = self.timeline.start > self.timeline.initially_at
+        begin = self.timeline.inside(self.timeline.start + self.timeline.tick if late else self.timeline.initially_at)
+        for node in self.node.initial:
+            rows = self.evaluate(node)
+            codes = rows.column(self.value_field.name)
+            if self.node.domain is not None:
+                rows = rows.where(rows_with_match(self.space, rows, self.evaluate(self.node.domain)))
+                codes = rows.column(self.value_field.name)
+            keys = pack_rows(self.space, rows, self.arguments) | np.int64(begin)
+            points.append(keys)
+            values.append(np.array([self._value(int(c)) for c in codes], np.int64))
+        if not points:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        keys, local = np.concatenate(points), np.concatenate(values)
+        keys, first = np.unique(keys, return_index=True)
+        return keys, local[first]
+
+    def marked(self) -> list[_Marked] | None:
+        """The points of every rule by local value; None if the values are too many for tags."""
+        result: list[_Marked] = []
+        for change in self.node.changes:
+            rows = self._rows(change)
+            if rows.length == 0:
+                continue
+            if change.every:
+                result.append(_Marked(change, self._sorted(self._points(rows)), -1))
+                continue
+            if change.value is not None:
+                code = self.domain.code(value_of(change.value))
+                if change.kind == "initiated" and self.allowed is not None and code not in self.allowed:
+                    continue
+                result.append(_Marked(change, self._sorted(self._points(rows)), self._value(code)))
+                continue
+            points, codes = self._points(rows), rows.column(self.value_field.name)
+            for code in np.unique(codes).tolist():
+                if change.kind == "initiated" and self.allowed is not None and code not in self.allowed:
+                    continue
+                if code not in self.local and len(self.local) >= _MOST_TAGS // 2:
+                    return None
+                result.append(_Marked(change, self._sorted(points[codes == code]), self._value(code)))
+        return result
+
+    def build(self) -> SimpleFluent:
+        keys, initial = self.initial()
+        marked = self.marked()
+        plain = not self.node.delays and not any(c.states for c in self.node.changes)
+        if marked is None or (self.ties == "initiation" and plain and len(self.local) > 1):
+            if not plain:
+                raise ProgramError(
+                    f"fluent {self.node.name} has delays or depends on its own value, and more than "
+                    f"{_MOST_TAGS // 2} values; list its values with grounding")
+            return self._many_values(keys, initial)
+        for delay in self.node.delays:
+            self._value(self.domain.code(value_of(delay.source)))
+            self._value(self.domain.code(value_of(delay.target)))
+        if plain and len(self.local) <= 1:
+            return self._one_value(marked, keys)
+        return self._table(marked, keys, initial)
+
+    def _one_value(self, marked: Sequence[_Marked], initial: Array) -> SimpleFluent:
+        if not self.local:
+            return SimpleFluent(Relation.nothing(self.space, self.node.fields), self._nothing_fired())
+        tags = [1 if m.change.kind == "initiated" else 2 for m in marked]
+        points, codes = tag([m.points for m in marked], tags, trusted=True)
+        found = inertia(points, codes, self.timeline.shift, tick=self.timeline.tick, ties=self.ties,
+                        carried=initial if initial.shape[0] else None, trusted=True)
+        return self._result(found.starts, found.ends, np.zeros(len(found), np.int64), sole=True)
+
+    def _table(self, marked: Sequence[_Marked], keys: Array, initial: Array) -> SimpleFluent:
+        """Tags per (rule or value) become the letters of the automaton's tables."""
+        letters: list[tuple[str, int, tuple[tuple[int, bool], ...]]] = []
+        lists: list[Array] = []
+        tags: list[int] = []
+        for mark in marked:
+            states = tuple((self._value(self.domain.code(value_of(s.value))), s.positive) for s in mark.change.states)
+            letter = (mark.change.kind, mark.value, states)
+            if letter not in letters:
+                letters.append(letter)
+            lists.append(mark.points)
+            tags.append(1 << letters.index(letter))
+        if len(letters) > _MOST_TAGS or len(self.local) > _MOST_VALUES:
+            raise ProgramError(f"fluent {self.node.name} has too many rules and values to combine "
+                               f"({len(letters)} of at most {_MOST_TAGS}); split it into several fluents")
+        points, codes = tag(lists, tags, trusted=True)
+        patterns: Array
+        if len(letters) <= _TABLE_BITS:
+            patterns, columns = np.arange(1 << len(letters)), codes.astype(np.int64)
+        else:
+            patterns, columns = np.unique(codes.astype(np.int64), return_inverse=True)
+        initiates, terminates = _tables(letters, patterns, len(self.local))
+        sources, targets, delays, postponable = self._delays(points)
+        answer = automaton(
+            points, np.ascontiguousarray(columns), initiates, terminates, self.timeline.shift, self.timeline.tick,
+            self.timeline.inside(self.timeline.until), sources, targets, delays, postponable,
+            carried=(keys, initial) if keys.shape[0] else None, ties=self.ties, trusted=True)
+        fired = unpack(self.space, self.arguments, answer.fired_points)
+        fired["@"] = answer.fired_points & self.timeline.mask
+        fired[self.value_field.name] = self._codes()[answer.fired_values]
+        rows = Rows(self.node.fields, fired, int(answer.fired_points.shape[0]), timed=True)
+        return SimpleFluent(self._result(answer.starts, answer.ends, answer.values).relation, rows)
+
+    def _delays(self, points: Array) -> tuple[Array, Array, Array, np.ndarray]:
+        rules: list[Delay] = list(self.node.delays)
+        sources = np.array([self.local[self.domain.code(value_of(d.source))] for d in rules], np.int64)
+        targets = np.array([self.local[self.domain.code(value_of(d.target))] for d in rules], np.int64)
+        postponable = np.array([d.postponable for d in rules], np.bool_)
+        if all(d.amount is not None for d in rules):
+            amounts = np.array([[d.amount] for d in rules], np.int64).reshape(len(rules), 1)
+            return sources, targets, amounts, postponable
+        shift = self.timeline.shift
+        keys = np.unique(points >> shift) << shift
+        amounts = np.full((len(rules), keys.shape[0]), -1, np.int64)
+        for k, delay in enumerate(rules):
+            if delay.rows is None:
+                amounts[k] = delay.amount
+                continue
+            rows = self.evaluate(delay.rows)
+            at = np.searchsorted(keys, pack_rows(self.space, rows, self.arguments))
+            packed = pack_rows(self.space, rows, self.arguments)
+            known = (at < keys.shape[0]) & (keys[np.minimum(at, keys.shape[0] - 1)] == packed)
+            amounts[k, at[known]] = rows.column(rows.fields[-1].name)[known].astype(np.int64)
+        return sources, targets, amounts, postponable
+
+    def _many_values(self, keys: Array, initial: Array) -> SimpleFluent:
+        points: list[Array] = []
+        codes: list[Array] = []
+        for change in self.node.changes:
+            rows = self._rows(change)
+            if rows.length == 0:
+                continue
+            kind = 0 if change.kind == "initiated" else 1
+            packed = self._points(rows)
+            if change.every:
+                letters = np.full(rows.length, -1, np.int64)
+            elif change.value is not None:
+                letters = np.full(rows.length, 2 * self.domain.code(value_of(change.value)) + kind, np.int64)
+            else:
+                letters = 2 * rows.column(self.value_field.name).astype(np.int64) + kind
+            if kind == 0 and self.allowed is not None:
+                keep = np.isin(letters >> 1, list(self.allowed))
+                packed, letters = packed[keep], letters[keep]
+            points.append(packed)
+            codes.append(letters)
+        packed = np.concatenate(points) if points else np.empty(0, np.int64)
+        letters = np.concatenate(codes) if codes else np.empty(0, np.int64)
+        if not is_sorted(packed):
+            permutation = order(packed)
+            packed, letters = packed[permutation], letters[permutation]
+        carried = (keys, self._codes()[initial]) if keys.shape[0] else (None, None)
+        starts, ends, values = inertia_values(
+            packed, letters, self.timeline.shift, self.timeline.tick, self.ties, carried=carried[0],
+            carried_values=carried[1], trusted=True)
+        return self._pack(starts, ends, values)
+
+    def _codes(self) -> Array:
+        return np.fromiter(self.local, np.int64, len(self.local))
+
+    def _nothing_fired(self) -> Rows:
+        columns = {f.name: np.empty(0, np.int64) for f in self.node.fields} | {"@": np.empty(0, np.int64)}
+        return Rows(self.node.fields, columns, 0, timed=True)
+
+    def _result(self, starts: Array, ends: Array, values: Array, *, sole: bool = False) -> SimpleFluent:
+        if sole:
+            return self._pack(starts, ends, int(self._codes()[0]))
+        return self._pack(starts, ends, self._codes()[values])
+
+    def _pack(self, starts: Array, ends: Array, codes: Array | int) -> SimpleFluent:
+        """Insert the value's field between the arguments and the time."""
+        self.space.shifts(self.node.fields)
+        width, shift = self.space.width(self.value_field.type), self.timeline.shift
+        if width:
+            mask = np.int64(self.timeline.mask)
+            starts, ends = (
+                ((g & ~mask) << width) | (codes << np.int64(shift)) | (g & mask) for g in (starts, ends))
+        relation = from_unsorted(self.space, self.node.fields, starts, ends, injective=True)
+        return SimpleFluent(relation, self._nothing_fired())
+
+
+def _tables(letters: Sequence[tuple[str, int, tuple[tuple[int, bool], ...]]], patterns: Array,
+            values: int) -> tuple[np.ndarray, np.ndarray]:
+    """What every combination of letters initiates and terminates, for each state (0: no value holds)."""
+    initiates = np.zeros((values + 1, patterns.shape[0]), np.int64)
+    terminates = np.zeros((values + 1, patterns.shape[0]), np.int64)
+    for bit, (kind, value, states) in enumerate(letters):
+        present = (patterns >> bit) & 1 == 1
+        effect = (1 << values) - 1 if value < 0 else 1 << value
+        table = initiates if kind == "initiated" else terminates
+        for state in range(values + 1):
+            if all((state == wanted + 1) == positive for wanted, positive in states):
+                table[state, present] |= effect
+    return initiates, terminates
+
+
+def simple_fluent(node: Inertia, space: Space, evaluate: Evaluate, ties: str) -> SimpleFluent:
+    """The maximal intervals of a simple fluent.
+
+    Cost: one merge of the rules' points and one pass over them (thesis, chapter 2: maximal intervals by inertia;
+    chapter 4: delayed effects).
+    """
+    found = _Builder(node, space, evaluate, ties).build()
+    if node.reported is None or not len(found.relation):
+        return found
+    # a value outside the declared ones may end another value, but holds nowhere itself
+    value = node.fields[-1]
+    codes = np.array([space.domains[value.type].find(value_of(v)) for v in node.reported], np.int64)
+    kept = found.relation.where(np.isin(found.relation.codes(value.name), codes))
+    return SimpleFluent(kept, found.fired)
+
+

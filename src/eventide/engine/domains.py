@@ -1,0 +1,123 @@
+"""Dictionaries of ground values: every argument that is compared or joined is a small integer code of its domain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from eventide.kernels.arrays import Array
+from eventide.kernels.joins import factorize
+from eventide.syntax.terms import Atom, Compound, Number, Term
+
+Value = int | float | str | Compound
+
+
+class GrowthError(Exception):
+    """A domain outgrew the bits laid out for it; the run starts again with a wider layout."""
+
+
+def value_of(term: Term) -> Value:
+    """A ground term as a dictionary value: numbers and atoms as Python values, compounds as they are."""
+    if isinstance(term, Number):
+        return term.value
+    if isinstance(term, Atom):
+        return term.name
+    if isinstance(term, Compound):
+        return term
+    raise TypeError(f"not a ground value: {term}")
+
+
+def text_of(value: Value) -> str:
+    """A value as it is written in results."""
+    return repr(value) if isinstance(value, int | float) else str(value)
+
+
+def _key(value: Value) -> object:
+    # 1 and 1.0 are equal in Python but different terms
+    return ("float", value) if isinstance(value, float) else value
+
+
+def _standard_order(value: Value) -> tuple[int, float, str]:
+    # Prolog's standard order: numbers by value (a float before an equal integer), then atoms, then compounds
+    if isinstance(value, float):
+        return (0, value, "0")
+    if isinstance(value, int):
+        return (0, value, "1")
+    if isinstance(value, str):
+        return (1, 0.0, value)
+    return (2, float(len(value.args)), f"{value.functor}\0{value}")
+
+
+class Domain:
+    """The values of one class of arguments, coded 0, 1, 2, … in order of appearance.
+
+    >>> d = Domain("colour")
+    >>> d.code("red"), d.code("blue"), d.code("red")
+    (0, 1, 0)
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.values: list[Value] = []
+        self._index: dict[object, int] = {}
+        self._numbers: npt.NDArray[np.float64] | npt.NDArray[np.int64] | None = None
+        self._ranks: Array | None = None
+        self.width: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def code(self, value: Value) -> int:
+        """The code of a value, which is added if it is new."""
+        key = _key(value)
+        known = self._index.get(key)
+        if known is not None:
+            return known
+        if self.width is not None and len(self.values) >= 1 << self.width:
+            raise GrowthError(self.name)
+        self._index[key] = code = len(self.values)
+        self.values.append(value)
+        self._numbers = self._ranks = None
+        return code
+
+    def find(self, value: Value) -> int:
+        """The code of a value, or -1."""
+        return self._index.get(_key(value), -1)
+
+    def codes(self, values: Iterable[Value]) -> Array:
+        """The codes of many values."""
+        return np.fromiter((self.code(value) for value in values), np.int64)
+
+    def encode_numbers(self, numbers: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> Array:
+        """The codes of an array of numbers, each distinct one looked up once."""
+        integral = numbers.dtype.kind == "i"
+        bits = numbers if integral else np.where(numbers == 0.0, 0.0, numbers).view(np.int64)
+        local, unique = factorize(np.ascontiguousarray(bits))
+        values = unique.tolist() if integral else unique.view(np.float64).tolist()
+        return self.codes(values)[local]
+
+    def fix(self, spare: int = 0) -> None:
+        """Lay out the bits of a code: enough for the values known now, `spare` more bits for values to come."""
+        self.width = max(len(self.values) - 1, 0).bit_length() + spare
+
+    @property
+    def numbers(self) -> npt.NDArray[np.float64] | npt.NDArray[np.int64]:
+        """The numeric value of every code (not-a-number for symbols)."""
+        if self._numbers is None:
+            if all(type(value) is int for value in self.values):
+                self._numbers = np.array(self.values, np.int64)
+            else:
+                self._numbers = np.array(
+                    [float(v) if isinstance(v, int | float) else np.nan for v in self.values], np.float64)
+        return self._numbers
+
+    @property
+    def ranks(self) -> Array:
+        """The rank of every code in the standard order of terms."""
+        if self._ranks is None:
+            order = sorted(range(len(self.values)), key=lambda code: _standard_order(self.values[code]))
+            self._ranks = np.empty(len(order), np.int64)
+            self._ranks[order] = np.arange(len(order))
+        return self._ranks

@@ -1,0 +1,154 @@
+"""Expressions over whole columns, with Prolog's arithmetic: integers stay integers, `mod` follows the divisor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from eventide.algebra.expressions import Apply, Column, Comparison, Constant, Expression, Kind, Logic
+from eventide.algebra.nodes import NUMBER
+from eventide.engine.domains import Domain, value_of
+from eventide.engine.relation import Rows, Space
+from eventide.errors import ProgramError
+from eventide.syntax.terms import Number
+
+Values = Any  # an array or a scalar: NumPy broadcasts
+
+
+def _integral(*values: Values) -> bool:
+    return all(np.asarray(v).dtype.kind in "iub" for v in values)
+
+
+def _divide(a: Values, b: Values) -> Values:
+    # int / int is an integer when it divides exactly, as in SWI-Prolog; as a column it is a float then, equal in value
+    return np.true_divide(a, b)
+
+
+def _quotient(a: Values, b: Values) -> Values:
+    return np.trunc(np.true_divide(a, b)).astype(np.int64)
+
+
+def _power(a: Values, b: Values) -> Values:
+    return np.power(a, b) if _integral(a, b) and np.all(np.asarray(b) >= 0) else np.power(np.asarray(a, np.float64), b)
+
+
+_BINARY: dict[str, Any] = {
+    "+": np.add, "-": np.subtract, "*": np.multiply, "/": _divide, "//": _quotient, "div": np.floor_divide,
+    "mod": np.mod, "rem": np.fmod, "**": _power, "^": _power, "min": np.minimum, "max": np.maximum,
+    "atan2": np.arctan2,
+}
+_UNARY: dict[str, Any] = {
+    "-": np.negative, "+": np.positive, "abs": np.abs, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan,
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "exp": np.exp, "log": np.log, "sign": np.sign,
+    "floor": lambda a: np.floor(a).astype(np.int64), "ceiling": lambda a: np.ceil(a).astype(np.int64),
+    "round": lambda a: np.floor(np.asarray(a) + 0.5).astype(np.int64),
+    "truncate": lambda a: np.trunc(a).astype(np.int64),
+    "integer": lambda a: np.floor(np.asarray(a) + 0.5).astype(np.int64), "float": lambda a: np.asarray(a, np.float64),
+}
+_NUMERIC: dict[str, Any] = {
+    "=:=": np.equal, "=\\=": np.not_equal, "<": np.less, "=<": np.less_equal, ">": np.greater, ">=": np.greater_equal,
+}
+_ORDER: dict[str, Any] = {"@<": np.less, "@=<": np.less_equal, "@>": np.greater, "@>=": np.greater_equal}
+
+
+def numbers(expression: Expression, rows: Rows, space: Space) -> Values:
+    """The numeric value of an expression for every row (an array, or a scalar if it does not depend on the row)."""
+    match expression:
+        case Constant(Number(value)):
+            return value
+        case Constant(value):
+            raise ProgramError(f"'{value}' is not a number")
+        case Column("@"):
+            return rows.time + space.timeline.origin
+        case Column(name):
+            values = rows.column(name)
+            type_ = rows.type(name)
+            return values if type_ == NUMBER else space.domains[type_].numbers[values]
+        case Apply(operator, arguments):
+            operands = [numbers(a, rows, space) for a in arguments]
+            with np.errstate(all="ignore"):
+                return (_BINARY if len(operands) == 2 else _UNARY)[operator](*operands)
+    raise ProgramError(f"'{expression}' is not arithmetic")
+
+
+def _domain(expression: Expression, rows: Rows, space: Space) -> Domain | None:
+    if isinstance(expression, Column):
+        type_ = rows.type(expression.name)
+        return None if type_ == NUMBER else space.domains[type_]
+    return None
+
+
+def _codes(expression: Expression, rows: Rows, domain: Domain) -> Values:
+    if isinstance(expression, Column):
+        return rows.column(expression.name)
+    assert isinstance(expression, Constant)
+    return domain.find(value_of(expression.value))
+
+
+def _identity(left: Expression, right: Expression, rows: Rows, space: Space) -> Values:
+    domain = _domain(left, rows, space) or _domain(right, rows, space)
+    if domain is not None:
+        return np.equal(_codes(left, rows, domain), _codes(right, rows, domain))
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        return left.value == right.value
+    a, b = numbers(left, rows, space), numbers(right, rows, space)
+    return np.equal(a, b) if _integral(a) == _integral(b) else np.False_
+
+
+def _ranks(expression: Expression, rows: Rows, space: Space, domain: Domain) -> Values:
+    codes = _codes(expression, rows, domain)
+    if isinstance(expression, Column):
+        return domain.ranks[codes]
+    return domain.ranks[domain.code(value_of(expression.value))]  # type: ignore[union-attr]
+
+
+def test(expression: Expression, rows: Rows, space: Space) -> npt.NDArray[np.bool_]:
+    """Which rows pass a test."""
+    result = np.asarray(_test(expression, rows, space), np.bool_)
+    return np.broadcast_to(result, (rows.length,)) if result.ndim == 0 else result
+
+
+def _test(expression: Expression, rows: Rows, space: Space) -> Values:
+    match expression:
+        case Comparison("==", left, right):
+            return _identity(left, right, rows, space)
+        case Comparison("\\==", left, right):
+            return np.logical_not(_identity(left, right, rows, space))
+        case Comparison(operator, left, right) if operator in _ORDER:
+            domain = _domain(left, rows, space) or _domain(right, rows, space)
+            if domain is None:
+                return _ORDER[operator](numbers(left, rows, space), numbers(right, rows, space))
+            right_ranks = _ranks(right, rows, space, domain)
+            return _ORDER[operator](_ranks(left, rows, space, domain), right_ranks)
+        case Comparison(operator, left, right):
+            with np.errstate(invalid="ignore"):
+                return _NUMERIC[operator](numbers(left, rows, space), numbers(right, rows, space))
+        case Logic("not", (argument,)):
+            return np.logical_not(_test(argument, rows, space))
+        case Logic("and", arguments):
+            result: Values = np.True_
+            for argument in arguments:
+                result = np.logical_and(result, _test(argument, rows, space))
+            return result
+        case Logic("or", arguments):
+            result = np.False_
+            for argument in arguments:
+                result = np.logical_or(result, _test(argument, rows, space))
+            return result
+        case Kind(kind, argument):
+            return _kind(kind, argument, rows, space)
+    raise ProgramError(f"'{expression}' is not a test")
+
+
+def _kind(kind: str, argument: Expression, rows: Rows, space: Space) -> Values:
+    tests: dict[str, tuple[type, ...]] = {"number": (int, float), "integer": (int,), "float": (float,), "atom": (str,)}
+    domain = _domain(argument, rows, space)
+    if domain is not None:
+        flags = np.array([isinstance(v, tests[kind]) for v in domain.values], np.bool_)
+        return flags[rows.column(argument.name)]  # type: ignore[union-attr]
+    if isinstance(argument, Constant):
+        return isinstance(value_of(argument.value), tests[kind])
+    integral = _integral(numbers(argument, rows, space))
+    return {"number": True, "integer": integral, "float": not integral, "atom": False}[kind]

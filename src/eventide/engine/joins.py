@@ -1,0 +1,183 @@
+"""Natural joins of rows, points and temporal relations: which pairs match, and when."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eventide.algebra.nodes import Fields, joined
+from eventide.engine.relation import Relation, Rows, Space, distinct, move, pack_rows, unpack
+from eventide.kernels.arrays import Array, Intervals, Mask
+from eventide.kernels.intervals import difference, difference_at, expand, intersect, intersect_at
+from eventide.kernels.joins import contains, join
+from eventide.kernels.sorting import is_sorted
+from eventide.kernels.stab import stab, stab_any
+
+_DENSE = 1 << 22
+
+
+def split(left: Fields, right: Fields) -> tuple[Fields, Fields]:
+    """The fields of the right that the left has too, and those that are new."""
+    known = {field.name for field in left}
+    return (tuple(f for f in right if f.name in known), tuple(f for f in right if f.name not in known))
+
+
+def _index_of(keys: Array, size: int) -> Array:
+    """For every key below `size`, the position of its only row, or -1."""
+    index = np.full(size, -1, np.int64)
+    index[keys] = np.arange(keys.shape[0])
+    return index
+
+
+def _matches(space: Space, left: Rows, right: Rows, common: Fields, *, timed: bool) -> tuple[Array, Array]:
+    """Positions of all pairs of rows that agree on the common columns (and on time)."""
+    if not common and not timed:
+        pairs = np.repeat(np.arange(left.length), right.length), np.tile(np.arange(right.length), left.length)
+        return pairs
+    a = pack_rows(space, left, common, time=left.time if timed else None)
+    b = pack_rows(space, right, common, time=right.time if timed else None)
+    if not timed:
+        shift = space.timeline.shift
+        bits = space.key_bits(common)
+        if 1 << bits <= _DENSE:
+            a, b = a >> shift, b >> shift
+            index = _index_of(b, 1 << bits)
+            if np.array_equal(index[b], np.arange(b.shape[0])):  # every key once: a lookup
+                found = index[a]
+                hit = found >= 0
+                if hit.all():
+                    return np.arange(left.length), found
+                return np.flatnonzero(hit), found[hit]
+    return join(a, b)
+
+
+def join_rows(space: Space, left: Rows, right: Rows) -> Rows:
+    """Rows with rows, points with rows, or points with points of the same time."""
+    common, new = split(left.fields, right.fields)
+    if right.timed and not left.timed:
+        swapped = join_rows(space, right, left)
+        return swapped.keep(joined(left.fields, right.fields))
+    timed = left.timed and right.timed
+    if not common and not timed and right.length == 1:
+        columns = [(f, np.broadcast_to(right.column(f.name), (left.length,))) for f in new]
+        return left.extend(columns)
+    at, matched = _matches(space, left, right, common, timed=timed)
+    kept = left if at.shape[0] == left.length and is_identity(at) else left.take(at)
+    return kept.extend([(f, right.column(f.name)[matched]) for f in new])
+
+
+def is_identity(index: Array) -> bool:
+    """Whether an index selects every row in order."""
+    return bool((index == np.arange(index.shape[0])).all())
+
+
+def rows_with_match(space: Space, left: Rows, right: Rows) -> Mask:
+    """Which rows of the left agree with some row of the right on the common columns (and on time)."""
+    common, _ = split(left.fields, right.fields)
+    timed = left.timed and right.timed
+    if right.length == 0:
+        return np.zeros(left.length, np.bool_)
+    if not common and not timed:
+        return np.ones(left.length, np.bool_)
+    a = pack_rows(space, left, common, time=left.time if timed else None)
+    b = pack_rows(space, right, common, time=right.time if timed else None)
+    if not timed:
+        shift, bits = space.timeline.shift, space.key_bits(common)
+        if 1 << bits <= _DENSE:
+            present = np.zeros(1 << bits, np.bool_)
+            present[b >> shift] = True
+            return present[a >> shift]
+    return contains(a, b)
+
+
+def during(space: Space, points: Rows, relation: Relation) -> Rows:
+    """Points inside the intervals of matching rows; new columns of the relation are bound."""
+    bound, free = split(points.fields, relation.fields)
+    if not free:
+        return points.where(inside(space, points, relation))
+    fields = bound + free
+    keys = relation.project(fields).keys()
+    at, matched = join(
+        pack_rows(space, points, bound) if bound else np.zeros(points.length, np.int64),
+        move(space, fields, bound, keys))
+    candidates = keys[matched] | points.time[at]
+    hit = stab_any(candidates, relation.project(fields).intervals)
+    at, matched = at[hit], matched[hit]
+    columns = unpack(space, fields, keys[matched])
+    return points.take(at).extend([(f, columns[f.name]) for f in free])
+
+
+def inside(space: Space, points: Rows, relation: Relation) -> Mask:
+    """Which points lie in an interval of a row that agrees on the common columns."""
+    bound, free = split(points.fields, relation.fields)
+    if free:
+        relation = relation.project(bound)
+    packed = pack_rows(space, points, relation.fields, time=points.time)
+    if is_sorted(packed):
+        return stab(packed, relation.intervals, trusted=True)
+    return stab_any(packed, relation.intervals)
+
+
+def _bases(space: Space, outer: Relation, inner: Fields) -> Array:
+    """For every interval of `outer`, the key of its row in the space of the `inner` fields (time 0)."""
+    starts = outer.intervals.starts & ~np.int64(space.timeline.mask)
+    return move(space, outer.fields, inner, starts)
+
+
+def intersect_relations(left: Relation, right: Relation) -> Relation:
+    """The natural join of two temporal relations: common columns agree, intervals intersect."""
+    space = left.space
+    common, new = split(left.fields, right.fields)
+    if not new:
+        if len(common) == len(left.fields):
+            other = right.project(left.fields)
+            return Relation(space, left.fields, intersect(left.intervals, other.intervals, trusted=True))
+        index, starts, ends = intersect_at(left.intervals, _bases(space, left, right.fields), right.intervals,
+                                           space.timeline.shift, trusted=True)
+        return Relation(space, left.fields, Intervals(starts, ends))
+    if len(common) == len(left.fields):
+        fields = joined(left.fields, right.fields)
+        return intersect_relations(right, left).project(fields)
+    wide = widen(left, Rows(right.fields, unpack(space, right.fields, right.keys()), right.keys().shape[0],
+                            timed=False))
+    return intersect_relations(wide, right)
+
+
+def widen(relation: Relation, rows: Rows) -> Relation:
+    """Join with rows: every row of the relation gets the new columns of all matching rows, with the same intervals."""
+    space = relation.space
+    common, new = split(relation.fields, rows.fields)
+    if not new:
+        return relation.where(rows_with_match(space, relation.rows(), rows))
+    keys = relation.keys()
+    key_rows = Rows(relation.fields, unpack(space, relation.fields, keys), keys.shape[0], timed=False)
+    pairs = join_rows(space, key_rows, rows)
+    fields = joined(relation.fields, rows.fields)
+    return expand_to(relation, pairs, fields)
+
+
+def expand_to(relation: Relation, rows: Rows, fields: Fields) -> Relation:
+    """The relation's intervals copied to every row of `rows`, whose columns are `fields` and include the relation's."""
+    space = relation.space
+    targets = distinct(pack_rows(space, rows, fields))
+    sources = move(space, fields, relation.fields, targets)
+    return Relation(space, fields, expand(targets, sources, relation.intervals, space.timeline.shift, trusted=True))
+
+
+def difference_relations(left: Relation, right: Relation) -> Relation:
+    """The intervals of the left outside those of matching rows of the right."""
+    space = left.space
+    common, new = split(left.fields, right.fields)
+    if new:
+        right = right.project(common)
+    if len(common) == len(left.fields):
+        other = right.project(left.fields)
+        return Relation(space, left.fields, difference(left.intervals, other.intervals, trusted=True))
+    result = difference_at(left.intervals, _bases(space, left, right.fields), right.intervals,
+                           space.timeline.shift, trusted=True)
+    return Relation(space, left.fields, result)
+
+
+def relation_of_rows(space: Space, rows: Rows, fields: Fields, start: int) -> Relation:
+    """For every row, the interval from `start` (an offset on the timeline) without end."""
+    keys = distinct(pack_rows(space, rows, fields))
+    return Relation(space, fields, Intervals(keys | np.int64(start), keys | np.int64(space.timeline.mask)))

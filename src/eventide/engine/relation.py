@@ -1,0 +1,283 @@
+"""The two tables of the engine: the temporal relation (rows with maximal intervals) and plain rows, with or without time.
+
+A relation is one sorted list of intervals on the flat timeline: the codes of its columns are bit fields above the
+time, so that all keys lie on one line and the kernels need not know them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from eventide.algebra.nodes import NUMBER, TIME, UNUSED, Field, Fields
+from eventide.engine.domains import Domain
+from eventide.errors import RangeError
+from eventide.kernels.arrays import Array, Intervals, Mask, empty
+from eventide.kernels.intervals import coalesce
+from eventide.kernels.sorting import is_sorted, order, sort_points
+from eventide.kernels.stab import from_points
+
+WORD = 63
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """How time is laid out in a run: `origin` is time-point 0 of the low `shift` bits; the last cell means open."""
+
+    origin: int
+    shift: int
+    tick: int
+    start: int
+    until: int
+    initially_at: int = 0
+
+    @property
+    def mask(self) -> int:
+        return (1 << self.shift) - 1
+
+    @staticmethod
+    def covering(low: int, high: int, *, tick: int, start: int, until: int, initially_at: int = 0) -> Timeline:
+        """The narrowest timeline for the time-points low … high, a tick to spare on both sides."""
+        origin = (low // tick - 2) * tick
+        shift = (high - origin + 3 * tick + 1).bit_length()
+        if shift > WORD - 1:
+            raise RangeError(f"times from {low} to {high} span more than 62 bits; declare a coarser unit of time")
+        return Timeline(origin, shift, tick, start, until, initially_at)
+
+    def inside(self, time: int) -> int:
+        """A time as the offset that is stored."""
+        return time - self.origin
+
+
+class Space:
+    """The domains and the timeline of a run: how rows are packed into points."""
+
+    def __init__(self, domains: Mapping[str, Domain], timeline: Timeline) -> None:
+        self.domains = domains
+        self.timeline = timeline
+
+    def width(self, type_: str) -> int:
+        """The bits of a column of a type."""
+        width = self.domains[type_].width
+        assert width is not None, f"domain {type_} has no layout yet"
+        return width
+
+    def shifts(self, fields: Fields) -> list[int]:
+        """How far left each field stands in a packed point; raises if they do not fit together with the time."""
+        at = self.timeline.shift
+        result = []
+        for field in reversed(fields):
+            result.append(at)
+            at += self.width(field.type)
+        if at > WORD:
+            sizes = ", ".join(f"{f.name}: {len(self.domains[f.type])} values" for f in fields)
+            raise RangeError(
+                f"the key ({sizes}) needs {at - self.timeline.shift} bits and time {self.timeline.shift}, "
+                f"together more than {WORD}; shorten the time span, or declare a coarser unit of time")
+        return result[::-1]
+
+    def key_bits(self, fields: Fields) -> int:
+        return sum(self.width(field.type) for field in fields)
+
+
+class Rows:
+    """Rows with named columns: domain codes (int64) or numbers; points have the column `@` for time.
+
+    Columns are gathered when they are read: a filter keeps an index into its parent.
+    """
+
+    __slots__ = ("_index", "_own", "_parent", "fields", "length", "timed")
+
+    def __init__(self, fields: Fields, columns: Mapping[str, npt.NDArray[np.generic]], length: int, *, timed: bool,
+                 parent: Rows | None = None, index: Array | None = None) -> None:
+        self.fields = fields
+        self.length = length
+        self.timed = timed
+        self._own: dict[str, npt.NDArray[np.generic]] = dict(columns)
+        self._parent = parent
+        self._index = index
+
+    def column(self, name: str) -> npt.NDArray[np.generic]:
+        """The values of a column."""
+        own = self._own.get(name)
+        if own is None:
+            assert self._parent is not None, f"no column {name}"
+            own = self._parent.column(name)
+            if self._index is not None:
+                own = own[self._index]
+            self._own[name] = own
+        return own
+
+    @property
+    def time(self) -> Array:
+        """The time-points, relative to the timeline's origin."""
+        return self.column(TIME)  # type: ignore[return-value]
+
+    def type(self, name: str) -> str:
+        """The type of a column."""
+        return next(field.type for field in self.fields if field.name == name)
+
+    def take(self, index: Array) -> Rows:
+        """The rows at these positions."""
+        return Rows(self.fields, {}, int(index.shape[0]), timed=self.timed, parent=self, index=index)
+
+    def where(self, mask: Mask) -> Rows:
+        """The rows where the mask is set."""
+        if mask.all():
+            return self
+        return self.take(np.flatnonzero(mask))
+
+    def extend(self, new: Sequence[tuple[Field, npt.NDArray[np.generic]]]) -> Rows:
+        """The same rows with more columns."""
+        fields = self.fields + tuple(field for field, _ in new)
+        return Rows(fields, {field.name: values for field, values in new}, self.length, timed=self.timed, parent=self)
+
+    def keep(self, fields: Fields, *, timed: bool | None = None) -> Rows:
+        """The same rows with fewer columns."""
+        return Rows(fields, {}, self.length, timed=self.timed if timed is None else timed, parent=self)
+
+    def rename(self, fields: Fields) -> Rows:
+        """The same columns under other names, position by position."""
+        if fields == self.fields:
+            return self
+        columns = {new.name: self.column(old.name) for new, old in zip(fields, self.fields, strict=True)
+                   if old.type != UNUSED}
+        if self.timed:
+            columns[TIME] = self.time
+        return Rows(fields, columns, self.length, timed=self.timed)
+
+
+def pack_rows(space: Space, rows: Rows, fields: Fields, *, time: Array | None = None) -> Array:
+    """The packed points of rows: the fields in order, then the time (0 if none is given)."""
+    shifts = space.shifts(fields)
+    packed: Array | None = None if time is None else time
+    for field, shift in zip(fields, shifts, strict=True):
+        if space.width(field.type) == 0:
+            continue
+        part = np.left_shift(rows.column(field.name), shift, dtype=np.int64)
+        packed = part if packed is None else np.bitwise_or(packed, part)
+    if packed is None:
+        return np.zeros(rows.length, np.int64)
+    return packed
+
+
+def unpack(space: Space, fields: Fields, packed: Array) -> dict[str, npt.NDArray[np.generic]]:
+    """The codes of the fields of packed points."""
+    columns: dict[str, npt.NDArray[np.generic]] = {}
+    for field, shift in zip(fields, space.shifts(fields), strict=True):
+        columns[field.name] = (packed >> shift) & ((1 << space.width(field.type)) - 1)
+    return columns
+
+
+class Relation:
+    """The temporal relation: fields, and the maximal intervals of every row on the flat timeline."""
+
+    __slots__ = ("fields", "intervals", "space")
+
+    def __init__(self, space: Space, fields: Fields, intervals: Intervals) -> None:
+        self.space = space
+        self.fields = fields
+        self.intervals = intervals
+
+    def __len__(self) -> int:
+        return len(self.intervals)
+
+    @staticmethod
+    def nothing(space: Space, fields: Fields) -> Relation:
+        """The relation without rows."""
+        return Relation(space, fields, empty())
+
+    def rename(self, fields: Fields) -> Relation:
+        """The same relation under other names, position by position."""
+        return self if fields == self.fields else Relation(self.space, fields, self.intervals)
+
+    def codes(self, name: str) -> Array:
+        """The codes of a column, one per interval."""
+        position = [field.name for field in self.fields].index(name)
+        shift = self.space.shifts(self.fields)[position]
+        width = self.space.width(self.fields[position].type)
+        return (self.intervals.starts >> shift) & ((1 << width) - 1)
+
+    def rows(self) -> Rows:
+        """One row per interval, without time."""
+        return Rows(self.fields, unpack(self.space, self.fields, self.intervals.starts), len(self), timed=False)
+
+    def keys(self) -> Array:
+        """The distinct keys, packed with time 0, ascending."""
+        shift = self.space.timeline.shift
+        keys = self.intervals.starts >> shift << shift
+        if keys.shape[0] == 0:
+            return keys
+        first = np.empty(keys.shape[0], np.bool_)
+        first[0] = True
+        np.not_equal(keys[1:], keys[:-1], out=first[1:])
+        return keys[first]
+
+    def where(self, mask: Mask) -> Relation:
+        """The intervals where the mask is set."""
+        if mask.all():
+            return self
+        return Relation(self.space, self.fields, Intervals(self.intervals.starts[mask], self.intervals.ends[mask]))
+
+    def project(self, fields: Fields) -> Relation:
+        """Some columns, in any order; intervals of rows that become equal are united."""
+        if fields == self.fields:
+            return self
+        starts, ends = (move(self.space, self.fields, fields, p) for p in (self.intervals.starts, self.intervals.ends))
+        return from_unsorted(self.space, fields, starts, ends, injective=len(fields) == len(self.fields))
+
+
+def move(space: Space, old: Fields, new: Fields, points: Array) -> Array:
+    """Packed points with their fields moved (or dropped); the time stays."""
+    at = dict(zip((field.name for field in old), space.shifts(old), strict=True))
+    result = points & space.timeline.mask
+    for field, shift in zip(new, space.shifts(new), strict=True):
+        width = space.width(field.type)
+        if width:
+            result |= ((points >> at[field.name]) & ((1 << width) - 1)) << shift
+    return result
+
+
+def from_unsorted(space: Space, fields: Fields, starts: Array, ends: Array, *, injective: bool = False) -> Relation:
+    """A relation from intervals in any order; overlapping and touching ones are united."""
+    if not is_sorted(starts):
+        permutation = order(starts)
+        starts, ends = starts[permutation], ends[permutation]
+    if injective:
+        return Relation(space, fields, Intervals(starts, ends))
+    return Relation(space, fields, coalesce(starts, ends))
+
+
+def distinct(points: Array) -> Array:
+    """The distinct points, ascending."""
+    if not is_sorted(points):
+        points = sort_points(points)
+    if points.shape[0] < 2:
+        return points
+    first = np.empty(points.shape[0], np.bool_)
+    first[0] = True
+    np.not_equal(points[1:], points[:-1], out=first[1:])
+    return points if first.all() else points[first]
+
+
+def is_keyed(fields: Fields) -> bool:
+    """Whether all columns are codes of domains (numbers cannot be packed)."""
+    return all(field.type != NUMBER for field in fields)
+
+
+def runs_of(space: Space, rows: Rows) -> Relation:
+    """Points to intervals: points of a row at most one tick apart are one interval, which ends a tick after the last
+    (and is open if that is the end of the run)."""
+    timeline = space.timeline
+    points = distinct(pack_rows(space, rows, rows.fields, time=rows.time))
+    found = from_points(points, timeline.tick, timeline.tick, timeline.shift, until=timeline.inside(timeline.until),
+                        trusted=True)
+    if timeline.tick > 1:  # a run ends at the first point of the grid after its last point
+        time = found.ends & timeline.mask
+        snapped = (time - timeline.tick) // timeline.tick * timeline.tick + timeline.tick
+        ends = np.where(time == timeline.mask, found.ends, found.ends - time + snapped)
+        found = Intervals(found.starts, ends)
+    return Relation(space, rows.fields, found)

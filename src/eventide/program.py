@@ -1,0 +1,223 @@
+"""Programs as users hold them: loaded, checked, run. The languages, the engine and the formats meet here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from eventide.algebra.text import to_text
+from eventide.analysis.model import Model
+from eventide.analysis.passes import analyse
+from eventide.analysis.patterns import leaf_count, name_of
+from eventide.engine.loading import Store, load_stream, load_table
+from eventide.engine.recognition import Recognition, Settings, Wanted
+from eventide.errors import InputError, ProgramError
+from eventide.formats import Coded, column_of, facts_from, read_background
+from eventide.formats.background import Relation as BackgroundTable
+from eventide.formats.facts import Facts
+from eventide.results import Result
+from eventide.syntax.diagnostics import Diagnostic
+from eventide.syntax.event_calculus import parse as parse_rules
+from eventide.syntax.terms import Atom, Compound, Number, Term, Variable
+from eventide.syntax.trees import Rule
+
+RULE_ENDINGS = (".ec", ".prolog", ".pl")
+Emit = Literal["timeline", "windows", "changes"]
+_SMALL_TABLE = 20_000
+
+
+class Program:
+    """A checked program. Make one with `eventide.load` or `eventide.parse`."""
+
+    def __init__(self, rules: Sequence[Rule], diagnostics: Sequence[Diagnostic], texts: Mapping[str, str],
+                 tables: Sequence[BackgroundTable]) -> None:
+        self.texts = dict(texts)
+        self._tables = {table.name: table for table in tables}
+        arities = {table.name: len(table.columns) for table in tables}
+        self.model: Model = analyse(rules, tables=arities, lookup=self._lookup, diagnostics=diagnostics)
+
+    # -- what it is -------------------------------------------------------------------------------------------------
+
+    def check(self) -> list[Diagnostic]:
+        """Every problem found, errors first; an empty list means that nothing is wrong.
+
+        >>> import eventide as ev
+        >>> [d.code for d in ev.parse("initiatedAt(f(X)=true, T) :- holdsAt(g(X)=true, T).").check()]
+        ['unbound-time', 'undeclared-input']
+        """
+        rank = {"error": 0, "warning": 1, "info": 2}
+        return sorted(self.model.diagnostics, key=lambda d: rank[d.severity])
+
+    def explain_plan(self) -> str:
+        """The plan as an indented tree, level by level."""
+        self._require_sound()
+        return to_text(self.model.plan)
+
+    @property
+    def fluents(self) -> list[str]:
+        """The names of the fluents and events the program derives."""
+        return list(dict.fromkeys(name_of(output.template) for output in self.model.outputs))
+
+    def _require_sound(self) -> None:
+        errors = [d for d in self.model.diagnostics if d.severity == "error"]
+        if errors:
+            rendered = "\n".join(d.render(self.texts.get(d.span.source) if d.span else None) for d in errors)
+            raise ProgramError(rendered, errors)
+
+    # -- inputs -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _inputs(self) -> dict[str, list[str]]:
+        """The templates of the inputs by name."""
+        result: dict[str, list[str]] = {}
+        for template in self.model.inputs:
+            result.setdefault(name_of(template), []).append(template)
+        return result
+
+    def read(self, events: object, **options: Any) -> Facts:
+        """The facts of files or tables, checked against what the program knows."""
+        inputs = self.model.inputs
+
+        def declared(name: str) -> Any:
+            templates = self._inputs.get(name)
+            return inputs[templates[0]] if templates else None
+
+        def arities(name: str) -> Iterable[int]:
+            return sorted({leaf_count(template) for template in self._inputs.get(name, ())})
+
+        return facts_from(events, declared, arities=arities, names=sorted(self._inputs), **options)
+
+    def _store(self, facts: Facts) -> Store:
+        store = Store()
+        types = self.model.types
+        for type_, constants in self.model.constants.items():
+            for constant in constants:
+                store.domain(type_).code(_value(constant))
+        for type_ in {t for t in types.values() if t not in ("number", "unused", "declared")}:
+            store.domain(type_)
+        for template, kind in self.model.inputs.items():
+            slot = "e" if kind == "event" else "f"
+            width = leaf_count(template) + (kind != "event")
+            column_types = [types.get((slot, template, i), "unused") for i in range(width)]
+            load_stream(store, template, kind, column_types, facts.tables.get((name_of(template), leaf_count(template))))
+        for (name, arity), rows in self.model.knowledge.facts.items():
+            columns = [column_of([_value(row[i]) for row in rows]) for i in range(arity)]  # type: ignore[misc]
+            self._load_table(store, f"{name}/{arity}", columns, len(rows))
+        for name, table in self._tables.items():
+            self._load_table(store, f"{name}/{len(table.columns)}", list(table.columns), len(table))
+        return store
+
+    def _load_table(self, store: Store, name: str, columns: list[Any], length: int) -> None:
+        types = [self.model.types.get(("t", name, i), "unused") for i in range(len(columns))]
+        load_table(store, name, types, columns, length)
+
+    def _lookup(self, predicate: tuple[str, int], pattern: tuple[Term, ...]) -> list[tuple[Term, ...]] | None:
+        table = self._tables.get(predicate[0])
+        if table is None or len(table.columns) != predicate[1] or len(table) > _SMALL_TABLE:
+            return None
+        wanted = [(i, _value(p)) for i, p in enumerate(pattern) if not isinstance(p, Variable)]
+        found: list[tuple[Term, ...]] = []
+        for row in range(len(table)):
+            values = [c[row] if isinstance(c, Coded) else c[row].item() for c in table.columns]
+            if all(values[i] == p and type(values[i]) is type(p) for i, p in wanted):
+                found.append(tuple(_term(v) for v in values))
+                if len(found) > 1:
+                    break
+        return found
+
+    # -- running ----------------------------------------------------------------------------------------------------
+
+    def recognition(self, events: object, settings: Settings, *, fluents: Sequence[str] | None = None,
+                    **options: Any) -> Recognition:
+        """Facts loaded and ready to be evaluated; `run` does this and collects the answers."""
+        self._require_sound()
+        facts = events if isinstance(events, Facts) else self.read(events, **options)
+        wanted = [Wanted(o.definition, o.template, o.kind, o.value, o.values) for o in self.model.outputs
+                  if fluents is None or name_of(o.template) in fluents]
+        if fluents is not None:
+            unknown = [f for f in fluents if f not in self.fluents]
+            if unknown:
+                raise InputError(f"the program derives no {', '.join(unknown)}; it derives {', '.join(self.fluents)}")
+        built = frozenset(template for kind, template, _ in self.model.types if kind == "build")
+        return Recognition(self.model.plan, wanted, self._store(facts), built, frozenset(self.model.open_types),
+                           settings)
+
+    def run(self, events: object, *, window: int | None = None, step: int | None = None, start: int | None = None,
+            end: int | None = None, tick: int = 1, emit: Emit = "timeline", fluents: Sequence[str] | None = None,
+            initially_at: int = 0, ties: str = "termination", progress: Callable[[int, int], None] | None = None,
+            **options: Any) -> Result:
+        """Recognise: the maximal intervals of every fluent over the events.
+
+        `events` is a path, a pandas, polars or Arrow table, a dict of tables by event name, or a list of these.
+
+        >>> import eventide as ev
+        >>> program = ev.parse("initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).")
+        >>> import pyarrow as pa
+        >>> result = program.run(pa.table({"time": [3], "event": ["win"], "who": ["ann"]}))
+        >>> result.to_arrow().select(["args", "start", "end"]).to_pylist()
+        [{'args': 'ann', 'start': 4, 'end': None}]
+        """
+        settings = Settings(window, step, start, end, tick, initially_at, ties)
+        recognition = self.recognition(events, settings, fluents=fluents, **options)
+        return Result.collect(recognition, emit, progress)
+
+
+def _value(term: Term) -> Any:
+    if isinstance(term, Number):
+        return term.value
+    if isinstance(term, Atom):
+        return term.name
+    return term
+
+
+def _term(value: Any) -> Term:
+    if isinstance(value, str):
+        return Atom(value)
+    if isinstance(value, Compound):
+        return value
+    return Number(value)
+
+
+def parse(text: str, *, background: Iterable[object] = (), source: str = "<text>") -> Program:
+    """A program from text; `background` as in `load`."""
+    return _program([(text, source)], background)
+
+
+def load(path: str | os.PathLike[str], *, background: Iterable[object] = ()) -> Program:
+    """A program from a file.
+
+    `background` lists `.ec`/`.prolog` files, tables as `NAME=FILE.csv|parquet`, and dicts of tables by name.
+    """
+    file = Path(path)
+    if file.suffix not in RULE_ENDINGS:
+        raise InputError(f"{path}: the ending says nothing about the language; known are {', '.join(RULE_ENDINGS)}")
+    return _program([(_read(file), str(path))], background)
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{file}: no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: cannot be read: {error}") from None
+
+
+def _program(texts: list[tuple[str, str]], background: Iterable[object]) -> Program:
+    tables: list[BackgroundTable] = []
+    for item in background:
+        if isinstance(item, str | os.PathLike) and os.fspath(item).endswith(RULE_ENDINGS) and "=" not in os.fspath(item):
+            texts.append((_read(Path(item)), os.fspath(item)))
+        else:
+            tables.extend(read_background(item))
+    rules: list[Rule] = []
+    diagnostics: list[Diagnostic] = []
+    for text, source in texts:
+        parsed = parse_rules(text, source)
+        rules.extend(parsed.rules)
+        diagnostics.extend(parsed.diagnostics)
+    return Program(rules, diagnostics, {source: text for text, source in texts}, tables)
+
