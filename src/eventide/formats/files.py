@@ -40,6 +40,10 @@ class Text:
         """A part of the text."""
         return self.data[start:stop].tobytes().decode("utf-8", "replace")
 
+    def count(self, byte: bytes) -> int:
+        """How often a byte occurs."""
+        return int(np.count_nonzero(self.data[self.start : self.stop] == byte[0]))
+
     def first_line(self) -> str:
         """The first line that is not blank; empty if there is none."""
         low = self.start

@@ -35,9 +35,10 @@ def csv_table(text: Text, types: Mapping[str, ColumnType]) -> Table:
         table = _parsed_csv(text, header, forced | vague)
     columns = {name: _all_integers(name, flat(table[name]), name in vague) for name in header}
     lines = np.arange(2, table.num_rows + 2, dtype=np.int64)
-    regular = int(np.count_nonzero(text.data[text.start : text.stop] == 10)) == table.num_rows + 1
+    regular = text.count(b"\n") == table.num_rows + 1
     bad: list[tuple[int, BadRow]] = []
-    if not regular:
+    if not regular or text.count(b'"') % 2:
+        records.check_closed()
         lines = np.array([line for line, _, fields in records.all() if len(fields) == len(header)], np.int64)
         if lines.shape[0] != table.num_rows:
             lines = np.arange(2, table.num_rows + 2, dtype=np.int64)
@@ -76,6 +77,17 @@ class _Records:
             self._by_line = {line: row for line, row, _ in self._all}
         return self._all
 
+    def check_closed(self) -> None:
+        """InputError if the last record has a quotation mark that is never closed: it swallows all rows below."""
+        line, row, _ = self.all()[-1] if self.all() else (1, "", [])
+        try:
+            list(csv.reader(io.StringIO(row, newline=""), strict=True))
+        except csv.Error as error:
+            if "unexpected end" in str(error):
+                message = "the quotation mark is never closed"
+                hint = 'close the field with ", and write "" for a quotation mark inside it'
+                raise input_error("bad-csv", message, self.text.source, line, _open_mark(row), hint) from error
+
     def at(self, line: int) -> str:
         """The text of the record that begins in a line."""
         self.all()
@@ -84,7 +96,7 @@ class _Records:
 
 def _parsed_csv(text: Text, header: list[str], forced: Mapping[str, pa.DataType]) -> pa.Table:
     body = pa.py_buffer(text.data[text.start : text.stop])
-    quoted = bool((text.data[text.start : text.stop] == ord('"')).any())
+    quoted = text.count(b'"') > 0
     try:
         return pacsv.read_csv(
             pa.BufferReader(body),
@@ -130,6 +142,11 @@ def _all_integers(name: str, column: pa.Array, vague: bool) -> Raw:
         except ValueError:
             continue
     return column
+
+
+def _open_mark(row: str) -> int:
+    """The column, from 1, of the quotation mark that stays open."""
+    return max(row.find(',"') + 2, 1)
 
 
 def _field_start(row: str, field: int) -> int:

@@ -120,9 +120,9 @@ def _read_piece(
             rows = rows[~broken]
         if not rows.shape[0]:
             continue
-        name = str(python_value(text.data, kind_bits, name_value)) if kind_bits != EMPTY else ""
+        name = str(python_value(text.data, kind_bits, name_value)) if kind_bits == TEXT else ""  # no number is a name
         if name not in kinds:
-            kinds[name] = expected.declared(name) if kind_bits == TEXT else None
+            kinds[name] = expected.declared(name) if name else None
         kind = kinds[name]
         if kind is None or width < len(LEADING[kind]):
             bad.add(row_line[rows], row_start[rows], "unknown" if kind is None else "short", layout=kind)

@@ -136,7 +136,7 @@ def tokenize(
                 elif length > LENGTH_MASK:
                     kind = np.uint8(TOO_LONG)
                     length = np.uintp(LENGTH_MASK)
-                elif number:
+                elif number and digits < 4000:  # Python reads no longer integers
                     kind = np.uint8(LONG_FLOAT if pointed else LONG_INT)
                 values[cell] = np.int64(start << np.uintp(LENGTH_BITS) | length)
             kinds[cell] = kind

@@ -56,6 +56,8 @@ class _Problems:
 def table_facts(table: Table, expected: Expected, name: str | None = None, bad_limit: int | None = None) -> Facts:
     """The facts of a table; without a `name` its column `event` names each row's."""
     problems = _Problems(table, np.ones(table.length, np.bool_))
+    if not table.columns:  # an empty file, or one without a single readable row
+        return Facts({}, problems.bad_rows(bad_limit), len(table.bad), len(table.bad))
     _require(table, ("time",) if name else ("time", "event"))
     names, owner = _names(table, name, problems)
     kinds = {n: expected.declared(n) for n in names}
@@ -86,6 +88,8 @@ def table_facts(table: Table, expected: Expected, name: str | None = None, bad_l
             continue
         _check_kind(each, kind, rows, fluents.get("value"), times.get("end"), times["time"], problems)
         rows &= problems.good
+        if not rows.any():
+            continue
         numbers, firsts, sizes = np.unique(counts[rows], return_index=True, return_counts=True)
         in_order = np.argsort(firsts)
         accepted = expected.accepted(each, dict(zip(numbers[in_order].tolist(), sizes[in_order].tolist(), strict=True)))
