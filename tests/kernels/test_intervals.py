@@ -60,6 +60,13 @@ def test_intersection_of_no_lists() -> None:
         ki.intersect_all([])
 
 
+@given(interval_lists(), interval_lists(), st.sampled_from([0, 1, 8]))
+def test_difference_of_few_and_many(a: Intervals, b: Intervals, run: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ki, "_LONG_RUN", run)
+        assert ki.difference(a, b) == from_set(points_of(a) - points_of(b))
+
+
 @given(interval_lists(), st.randoms(use_true_random=False))
 def test_coalesce_of_overlapping_pieces(a: Intervals, random: object) -> None:
     pieces: list[tuple[int, int]] = []

@@ -119,6 +119,7 @@ def warm() -> None:
     coalesce(a.starts, a.ends)
     for verb in (union, intersect, difference):
         verb(a, b)
+    difference(b, Intervals(np.arange(0, 90, 10), np.arange(5, 95, 10)))
     clip(a, 1, 9, 4)
     longer_than(a, 1, 9, 4)
     intersect_at(a, bases, b, 4)

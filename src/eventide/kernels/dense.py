@@ -141,7 +141,7 @@ def dilate_cells(a: Intervals, operator: OperatorCells, shift: int, *, trusted: 
 
 
 def erode_cells(a: Intervals, operator: OperatorCells, shift: int, *, trusted: bool = False) -> Intervals:
-    """Where a held always within the operator's interval ago; ends are closed if a's are or the operator's are not. O(n).
+    """Where a held always within the operator's interval ago; an end is closed if a's is or the operator's is open.
 
     >>> open_second = operator_cells(1, False, 3, False, Fraction(1))
     >>> erode_cells(Intervals(np.array([3]), np.array([8])), open_second, shift=8)  # (1,4) gives [4,5]

@@ -187,7 +187,7 @@ def _dictionary(values: Array) -> _Dictionary:
         count = _number_by_range(values, low, table, codes, uniques)
         return _Dictionary(codes, trim(uniques, int(count)), low, high, table, None, 0)
     uniques = np.empty(n, np.int64)
-    bits = 8 if n < 256 else 16
+    bits = 8 if n < 4096 else 16
     words, seen, out = values.view(np.uint64), uniques.view(np.uint64), codes.view(np.uint64)
     begin = count = ZERO
     with np.errstate(over="ignore"):

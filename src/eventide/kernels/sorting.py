@@ -23,9 +23,9 @@ from eventide.kernels.arrays import (
     trim,
 )
 
-_PIECE = 4096  # elements that a piece should have; with its copy it fills about a tenth of a megabyte
-_SPLIT_BITS = 11
-_DIGIT_BITS = 8
+_PIECE = 4096  # elements per piece that are worth another bit of splitting
+_SPLIT_BITS = 9  # with more pieces than 512 the first scatter is slower than what the second step gains
+_DIGIT_BITS = 9
 _SMALL = np.uintp(24)  # pieces up to this size are sorted by insertion
 
 
@@ -72,48 +72,34 @@ def _finish(
     for b in range(np.uintp(bounds.shape[0]) - ONE):
         low = bounds[b]
         size = bounds[b + ONE] - low
-        if size <= _SMALL or digits == ZERO:
-            if digits > ZERO:
-                for k in range(low + ONE, low + size):
-                    word = pairs[k + k]
-                    index = pairs[k + k + ONE]
-                    hole = k
-                    while hole > low and pairs[hole + hole - ONE - ONE] > word:
-                        pairs[hole + hole] = pairs[hole + hole - ONE - ONE]
-                        pairs[hole + hole + ONE] = pairs[hole + hole - ONE]
-                        hole -= ONE
-                    pairs[hole + hole] = word
-                    pairs[hole + hole + ONE] = index
-            for k in range(low, low + size):
-                out[k] = pairs[k + k]
-                order[k] = pairs[k + k + ONE]
-            continue
-        for c in range(digits * radix):
-            counts[c] = ZERO
-        for k in range(low, low + size):
-            word = pairs[k + k]
-            for d in range(digits):
-                counts[d * radix + ((word >> shifts[d]) & digit)] += ONE
         source = low
         target = spare
-        for d in range(digits):
-            shift = shifts[d]
-            base = d * radix
-            last = d + ONE == digits
-            place = low if last else target
-            for c in range(base, base + radix):
-                count = counts[c]
-                counts[c] = place
-                place += count
-            if last:
-                for k in range(source, source + size):
-                    word = pairs[k + k]
-                    c = base + ((word >> shift) & digit)
-                    place = counts[c]
-                    counts[c] = place + ONE
-                    out[place] = word
-                    order[place] = pairs[k + k + ONE]
-            else:
+        if size <= _SMALL:
+            for k in range(low + ONE, low + size):
+                word = pairs[k + k]
+                index = pairs[k + k + ONE]
+                hole = k
+                while hole > low and pairs[hole + hole - ONE - ONE] > word:
+                    pairs[hole + hole] = pairs[hole + hole - ONE - ONE]
+                    pairs[hole + hole + ONE] = pairs[hole + hole - ONE]
+                    hole -= ONE
+                pairs[hole + hole] = word
+                pairs[hole + hole + ONE] = index
+        else:
+            for c in range(digits * radix):
+                counts[c] = ZERO
+            for k in range(low, low + size):
+                word = pairs[k + k]
+                for d in range(digits):
+                    counts[d * radix + ((word >> shifts[d]) & digit)] += ONE
+            for d in range(digits):
+                shift = shifts[d]
+                base = d * radix
+                place = target
+                for c in range(base, base + radix):
+                    count = counts[c]
+                    counts[c] = place
+                    place += count
                 for k in range(source, source + size):
                     word = pairs[k + k]
                     c = base + ((word >> shift) & digit)
@@ -122,6 +108,10 @@ def _finish(
                     pairs[place + place] = word
                     pairs[place + place + ONE] = pairs[k + k + ONE]
                 source, target = target, source
+        # the last digit, too, is scattered in the cache: the results then leave it in one stream each
+        for k in range(size):
+            out[low + k] = pairs[(source + k) << ONE]
+            order[low + k] = pairs[((source + k) << ONE) + ONE]
 
 
 @jit
