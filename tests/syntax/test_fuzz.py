@@ -11,9 +11,9 @@ from eventide.syntax.printer import to_text
 
 PROGRAMS = [case.text for case in cases("rules", "mistakes", "terms", "syntax_errors")]
 TOKENS = ["initiatedAt", "holdsFor", "happensAt", "start", "f", "X", "T", "_", "I", "(", ")", "[", "]", "|", ",", ".",
-          "\n", " ", ":-", "->", ";", "\\+", "not ", "=", "\\=", "==", "is ", "<", "-", "+", "1", "2.5", "'q'", "'", '"',
-          "/*", "*/", "%", "!", "[]", "union_all", "allen", "before", "findall", "length", "0'", "\\", "{", "true", "fail",
-          "(f(X)=true, T)", ". ", "dynamic ", "mod "]
+          "\n", " ", ":-", "->", ";", "\\+", "not ", "=", "\\=", "==", "is ", "<", "-", "+", "1", "2.5", "'q'", "'",
+          '"', "/*", "*/", "%", "!", "[]", "union_all", "allen", "before", "findall", "length", "0'", "\\", "{",
+          "true", "fail", "(f(X)=true, T)", ". ", "dynamic ", "mod "]
 SETTINGS = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 

@@ -55,22 +55,28 @@ def read_clauses(text: str, source: str) -> tuple[list[Clause], list[Diagnostic]
 
 # Most of a background file is facts with plain arguments; one match reads such a fact.
 _ARGUMENT = r"(?>'[^'\\\r\n]*+'(?!')|-?[0-9]{1,18}+(?:\.[0-9]{1,18}+)?(?![\w.'])|[a-z][A-Za-z0-9_]*+)"
-_FACT = re.compile(rf"([a-z][A-Za-z0-9_]*+)\(\s*+({_ARGUMENT}(?:\s*+,\s*+{_ARGUMENT})*+)\s*+\)\s*+\.(?=[\s%]|\Z)")
+_FACT = re.compile(rf"([a-z][A-Za-z0-9_]*+)\(\s*+({_ARGUMENT}(?:\s*+,\s*+{_ARGUMENT})*+)\s*+(\))\s*+\.(?=[\s%]|\Z)")
 _ARGUMENTS = re.compile(_ARGUMENT)
 
 
 def _plain_fact(fact: re.Match[str], places: Places) -> Clause:
-    start, end = fact.span()
+    start = fact.start()
+    whole = places.span(start, fact.end(3))  # of the head and, close enough, of the clause
+    source, line, shift = whole.source, whole.line, whole.column - start
     args: list[Term] = []
     for argument in _ARGUMENTS.finditer(fact.string, fact.start(2), fact.end(2)):
-        word, span = argument.group(), places.span(*argument.span())
+        word, (begin, stop) = argument.group(), argument.span()
+        if whole.end_line == line:
+            span = Span(source, line, begin + shift, line, stop + shift)
+        else:
+            span = places.span(begin, stop)
         if word[0] == "'":
             args.append(Atom(word[1:-1], span))
         elif word[0].isalpha():
             args.append(Atom(word, span))
         else:
             args.append(Number(float(word) if "." in word else int(word), span))
-    return Clause(Compound(fact.group(1), tuple(args), places.span(start, end - 1)), None, places.span(start, end))
+    return Clause(Compound(fact.group(1), tuple(args), whole), None, whole)
 
 
 class _ClauseReader:
