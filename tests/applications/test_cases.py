@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.oracle.interpreter import evaluate
+from tests.oracle.rows import facts_of_rows, rules_of
 
 from eventide.applications import APPLICATIONS
 from eventide.syntax.event_calculus import parse
@@ -57,3 +59,34 @@ def test_the_expected_intervals_are_maximal(case: dict[str, Any]) -> None:
     for intervals in case["expect"].values():
         assert all(start <= last and (end is None or start < end) for start, end in intervals)
         assert all(end is not None and end < start for (_, end), (start, _) in pairwise(intervals))
+
+
+# The case of maritime_allen has the same rows and expects all of maritime's intervals too.
+MARKS = {
+    "maritime_allen_worked_example": [pytest.mark.slow],
+    "activity_worked_example": [pytest.mark.xfail(reason="the oracle has no start event at the start of the run itself")],
+}
+EVALUATED = [
+    pytest.param(path, id=path.stem, marks=MARKS.get(path.stem, []))
+    for path in CASES
+    if path.stem != "maritime_worked_example"
+]
+
+
+@pytest.mark.parametrize("path", EVALUATED)
+def test_the_rules_mean_the_expected_intervals(path: Path) -> None:
+    """By the oracle, which reads the rules time-point by time-point."""
+    case = json.loads(path.read_text())
+    rules = rules_of(APPLICATIONS[case["app"]].rules.read_text(), case["background"])
+    facts = [fact for fact, _ in facts_of_rows(case["events"], rules)]
+    assert len(facts) == len(case["events"])
+    last = case["start"] + case["window"]
+    answer = evaluate(rules, facts, start=case["start"], until=last, tick=case["tick"])
+    found = {
+        pair: [[start, end] for start, end in answer.fluents.get(pair, []) if start <= last] for pair in case["expect"]
+    }
+    assert found == case["expect"]
+    times: dict[str, list[int]] = {event: [] for event in case.get("expect_events", {})}
+    for name, arguments, time in answer.events:
+        times.get(f"{name}({','.join(map(str, arguments))})", []).append(time)
+    assert times == case.get("expect_events", {})

@@ -93,7 +93,8 @@ def _proximity(rng: np.random.Generator, entities: int) -> Columns:
 
 
 def _fishing(number: np.ndarray) -> np.ndarray:
-    return number % len(TYPES) == 0
+    fishing: np.ndarray = number % len(TYPES) == 0
+    return fishing
 
 
 def _area_names() -> np.ndarray:
