@@ -19,7 +19,7 @@ for _priority, _kind, _names in (
 ):
     for _name in _names.split():
         INFIX[_name] = (_priority, _priority - (_kind[0] == "x"), _priority - (_kind[2] == "x"))
-RIGHT = frozenset(name for name, (priority, left, _) in INFIX.items() if left < priority and _ == priority)
+RIGHT = frozenset(name for name, (priority, left, right) in INFIX.items() if left < priority == right)
 DECLARATORS = ("dynamic", "discontiguous", "multifile", "table", "initialization")
 PREFIX: dict[str, tuple[int, int]] = {":-": (1200, 1199), "?-": (1200, 1199), "\\+": (900, 900), "not": (900, 900),
                                       "-": (200, 200), "+": (200, 200), "\\": (200, 200),
