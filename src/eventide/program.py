@@ -53,7 +53,7 @@ class Program:
 
     def explain_plan(self) -> str:
         """The plan as an indented tree, level by level."""
-        self._require_sound()
+        self.require_sound()
         return to_text(self.model.plan)
 
     @property
@@ -61,7 +61,8 @@ class Program:
         """The names of the fluents and events the program derives."""
         return list(dict.fromkeys(name_of(output.template) for output in self.model.outputs))
 
-    def _require_sound(self) -> None:
+    def require_sound(self) -> None:
+        """Raise ProgramError with every error found, if there is one."""
         errors = [d for d in self.model.diagnostics if d.severity == "error"]
         if errors:
             rendered = "\n".join(d.render(self.texts.get(d.span.source) if d.span else None) for d in errors)
@@ -133,7 +134,7 @@ class Program:
     def recognition(self, events: object, settings: Settings, *, fluents: Sequence[str] | None = None,
                     **options: Any) -> Recognition:
         """Facts loaded and ready to be evaluated; `run` does this and collects the answers."""
-        self._require_sound()
+        self.require_sound()
         facts = events if isinstance(events, Facts) else self.read(events, **options)
         wanted = [Wanted(o.definition, o.template, o.kind, o.value, o.values) for o in self.model.outputs
                   if fluents is None or name_of(o.template) in fluents]

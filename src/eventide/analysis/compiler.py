@@ -469,8 +469,8 @@ def compile_plan(model: Model) -> None:
             definitions[template] = node
             model.outputs.append(Output(template, template, "event", None))
     _add_initiations(compiler, definitions)
-    if not model.failed:
-        _stratify(model, compiler, definitions)
+    if all(d.severity != "error" or d.code == "missing-background" for d in model.diagnostics):
+        _stratify(model, compiler, definitions)  # without its background a program cannot run, but can be looked at
 
 
 def _grounded(model: Model, template: str, allowed: tuple[Term, ...] | None) -> tuple[Term, ...] | None:

@@ -36,6 +36,7 @@ class Sources:
         self.derived = {c.template for c in model.of_kind("event")}
         self.needs_points: set[tuple[str, str]] = set()
         self._domains: dict[Predicate, n.Node | None] = {}
+        self._reported: set[Predicate] = set()
 
     # -- scanning: constants and repeated variables in a pattern ----------------------------------------------
 
@@ -147,6 +148,9 @@ class Sources:
         known = {p[0]: p[1] for p in (*self.model.knowledge.facts, *self.model.knowledge.clauses,
                                       *self.model.dynamic)} | dict(self.model.tables)
         name, arity = predicate
+        if predicate in self._reported:  # once, where it is first used
+            return
+        self._reported.add(predicate)
         if name in known:
             hint = f"{name} is known with {known[name]} arguments, here it has {arity}"
         else:

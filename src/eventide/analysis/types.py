@@ -147,7 +147,9 @@ def _name_types(model: Model, classes: _Classes, keyed: set[object], used: set[o
     titles: dict[object, Counter[str]] = {}
     for clause in model.clauses:
         for name in set(variables_in((clause.leaves, clause.body, clause.delay))):
-            title = name.partition("#")[0].strip("_").lower() or "value"
+            title = name.partition("#")[0].strip("_").lower()
+            if not title or title.isdigit():  # an anonymous variable says nothing about its domain
+                continue
             titles.setdefault(classes.find((clause.number, name)), Counter())[title] += 1
     chosen: dict[object, str] = {}
 
