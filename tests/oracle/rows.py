@@ -10,7 +10,7 @@ from typing import Any
 
 from eventide.syntax import trees
 from eventide.syntax.event_calculus import parse
-from eventide.syntax.terms import Term, functor_of
+from eventide.syntax.terms import functor_of
 
 from .resolution import Key
 from .store import Fact

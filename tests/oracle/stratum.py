@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from eventide.syntax import trees
-from eventide.syntax.terms import Compound, Number, Term, Variable, functor_of, is_ground, variables_of
+from eventide.syntax.terms import Compound, Number, Term, Variable, functor_of, is_ground
 
 from .program import Program
 from .resolution import Key, Unsafe, pair_key, pair_term, variables_in
 from .store import Store
-from .terms import Substitution, calculate, rename, unify, walk
+from .terms import Substitution, calculate, canonical, unify, walk
 from .timeline import INF
 
 ROUNDS = 100
@@ -145,8 +145,7 @@ class Stratum:
     def at(self, time: int, clock: Term, head: Term, body: trees.Body, members: list[Term] | None) -> list[Term]:
         """The instances of a head that follow at a time."""
         bindings: Substitution = {clock: Number(time)} if isinstance(clock, Variable) else {}
-        return [walk(instance, rename(variables_of(instance)))
-                for instance, _ in self.store.heads(head, body, members, bindings)]
+        return [canonical(instance) for instance, _ in self.store.heads(head, body, members, bindings)]
 
     def follow(self, cell: int, effects: Effects) -> None:
         """Cancel the deadlines that the effects break or postpone, and arm new ones (rules 3.16-3.18)."""

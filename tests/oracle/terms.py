@@ -82,6 +82,12 @@ def rename(variables: Iterator[Variable] | set[Variable]) -> Substitution:
     return {v: Variable(f"{v.name}#{next(_fresh)}", v.anonymous) for v in set(variables)}
 
 
+def canonical(term: Term) -> Term:
+    """The term with its variables named by their places, so that equal patterns are equal terms."""
+    places = {v: Variable(f"_{i}") for i, v in enumerate(dict.fromkeys(variables_of(term)))}
+    return walk(term, dict(places)) if places else term
+
+
 def is_bound(term: Term, bindings: Substitution) -> bool:
     """Whether no variable is left in the term."""
     return next(variables_of(walk(term, bindings)), None) is None
