@@ -117,6 +117,10 @@ class _ClauseReader:
             raise too_deep(self.tokens[self.at])
         start = self.tokens[self.at].start
         term, priority = self.operand(limit, depth)
+        return self.continued(term, priority, start, limit, depth)
+
+    def continued(self, term: Term, priority: int, start: int, limit: int, depth: int) -> Term:
+        """The term that begins with `term`, of the given priority, and goes on with infix operators."""
         while True:
             token = self.tokens[self.at]
             operator = INFIX.get(token.text) if token.kind in ("symbol", "word", "mark") else None
@@ -133,6 +137,8 @@ class _ClauseReader:
                     if self.tokens[self.at].text != name or self.tokens[self.at].kind == "quoted":
                         break
                     self.at += 1
+                # The last one may have another operator of the same priority, as in 2 ^ 3 ** 4.
+                terms[-1] = self.continued(terms[-1], left, starts[-1], right, depth + 1)
                 end = self.tokens[self.at - 1].end
                 term = terms.pop()
                 for begin in reversed(starts[:-1]):
