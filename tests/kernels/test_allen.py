@@ -57,7 +57,8 @@ def test_the_sweep_finds_who_takes_part_in_each_relation(case, base):
 def test_compact_pairs_are_all_pairs(case, name, base):
     tick, source, target = case
     index, low, high = allen_pairs(name, intervals(source, base), intervals(target, base), SHIFT, tick)
-    found = [(a, b) for a, l, h in zip(index.tolist(), low.tolist(), high.tolist(), strict=True) for b in range(l, h)]
+    ranges = zip(index.tolist(), low.tolist(), high.tolist(), strict=True)
+    found = [(a, b) for a, first, stop in ranges for b in range(first, stop)]
     assert sorted(found) == found and set(found) == oracle.related(name, source, target, SHIFT, tick)
     assert (low < high).all() and len(index) <= len(source)
 

@@ -116,11 +116,6 @@ def simulate(program: dict, *state, ties: str = "termination") -> oracle.Run:
 def test_automaton_is_the_simulation(data, program, ties):
     n_values, n_rules = len(program["initiates"]) - 1, len(program["rules"])
     carried, pending = [], []
-    for key in data.draw(st.lists(st.sampled_from([0, 1, 4, HIGHEST]), unique=True)):
-        first = min((point & MASK for point in program["points"] if point >> SHIFT == key), default=MASK - 4)
-        count = n_values if ties == "initiation" else 1
-        for value in data.draw(st.lists(st.integers(0, n_values - 1), unique=True, min_size=1, max_size=count)):
-            carried.append(((key << SHIFT) + data.draw(st.integers(0, first)), value))
     if n_rules:
         for key in data.draw(st.lists(st.sampled_from([0, 1, 4, HIGHEST]), unique=True)):
             for rule in data.draw(st.lists(st.integers(0, n_rules - 1), unique=True)):
@@ -128,6 +123,12 @@ def test_automaton_is_the_simulation(data, program, ties):
                 if delay > 0:
                     time = program["tick"] * data.draw(st.integers(0, (delay - 1) // program["tick"]))
                     pending.append(((key << SHIFT) + time, rule))
+    known = [*program["points"], *(point for point, _ in pending)]
+    for key in data.draw(st.lists(st.sampled_from([0, 1, 4, HIGHEST]), unique=True)):
+        first = min((point & MASK for point in known if point >> SHIFT == key), default=MASK - 4)
+        count = n_values if ties == "initiation" else 1
+        for value in data.draw(st.lists(st.integers(0, n_values - 1), unique=True, min_size=1, max_size=count)):
+            carried.append(((key << SHIFT) + data.draw(st.integers(0, first)), value))
     carried, pending = sorted(carried), sorted(pending)
     assert run(compute(program, carried, pending, ties)) == simulate(program, carried, pending, ties=ties)
 
@@ -361,6 +362,7 @@ def test_bad_arguments_name_the_argument_and_the_place():
         ({"delays": ints([[4, 4]])}, "delays", None),
         ({"delays": ints([[3]]), "tick": 2}, "delays", 0),
         ({"carried": (ints([7]), ints([0]))}, "carried", 0),
+        ({"carried": (ints([4]), ints([0])), "pending": (ints([3]), ints([0]))}, "carried", 0),
         ({"carried": (ints([1]), ints([2]))}, "carried values", 0),
         ({"carried": (ints([1]), ints([]))}, "carried", 0),
         ({"pending": (ints([9, 7]), ints([0, 0]))}, "pending", 1),

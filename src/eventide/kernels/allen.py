@@ -132,9 +132,7 @@ def allen_sweep(
     """
     mask = _check(source, target, shift, tick, trusted)
     source_flags, target_flags = np.empty(len(source), np.uint8), np.empty(len(target), np.uint8)
-    _sweep(
-        source.starts, source.ends, target.starts, target.ends, mask, np.int64(tick), source_flags, target_flags
-    )
+    _sweep(source.starts, source.ends, target.starts, target.ends, mask, np.int64(tick), source_flags, target_flags)
     return source_flags, target_flags
 
 
@@ -159,9 +157,7 @@ def allen_pairs(
         used = int(_before(source.ends, target.starts, mask, index, low, high))
         return trim(index, used), trim(low, used), trim(high, used)
     used = int(
-        _one_to_one(
-            number, source.starts, source.ends, target.starts, target.ends, mask, np.int64(tick), index, low
-        )
+        _one_to_one(number, source.starts, source.ends, target.starts, target.ends, mask, np.int64(tick), index, low)
     )
     low = trim(low, used)
     return trim(index, used), low, low + 1

@@ -18,6 +18,12 @@ from eventide.kernels.arrays import ONE, ZERO, Array, check_array, check_points,
 from eventide.kernels.inertia import check_carried, check_clock, check_room, check_ties
 
 MAX_VALUES = 62
+MAX_SHIFT = 61
+
+NEVER = np.int64(2**63 - 1)
+FAR = np.int64(2**62)  # the delay of a rule that a key does not have: beyond the sum of a time and any true delay
+TWO, THREE = np.uintp(2), np.uintp(3)
+WORD_ENDS, WORD_VALUE, WORD_RULES = np.uintp(1), np.uintp(2), np.uintp(4)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,55 +44,118 @@ class AutomatonResult:
     pending_rules: Array
 
 
+# The table of the walk, one block of words per state and code, found at `place + code * stride`, where `place` stands
+# for the state (0 none). The words: place of the next state, 1 if that ends an interval, the value that holds, nothing;
+# then for every rule two masks, whose bits push a time beyond all times: one cancels what is running, one does not arm.
+# So a deadline moves by `due = min(due | cancels, time + delay | does not arm)`. A lone deadline is looked up as well:
+# column `fires + target` initiates its target and nothing else.
+
+
+@jit
+def _walk_two(  # type: ignore[no-untyped-def]
+    points, codes, table, fires, targets, i, o, f, room, fired_room, base, limit, tick, until,
+    place, start, first, second, delays, starts, ends, values, fired_points, fired_values,
+):  # fmt: skip
+    """As `_walk_many`, for at most two rules: their deadlines stay in registers."""
+    n, stride = np.uintp(points.shape[0]), np.uintp(8)
+    first_delay, second_delay = delays[0], delays[1]
+    time = points[i] - base if i < n and points[i] <= limit else NEVER  # of the next row
+    while True:
+        soonest = min(first, second)
+        if time < soonest:
+            now, code = time, np.uintp(codes[i])
+            i += ONE
+            time = points[i] - base if i < n and points[i] <= limit else NEVER
+        elif soonest < time and soonest <= until and first != second:
+            if o + (n - i) > room or f > fired_room:
+                break
+            now, target = soonest, targets[0] if first < second else targets[1]
+            code = fires + np.uintp(target)
+            fired_points[f], fired_values[f] = base + now, target
+            f += ONE
+            first, second = (NEVER, second) if first < second else (first, NEVER)
+        else:
+            break
+        at = place + code * stride
+        change = base + tick + now
+        after = np.uintp(table[at])
+        starts[o], ends[o], values[o] = start, change, table[at + WORD_VALUE]
+        o += np.uintp(table[at + WORD_ENDS])
+        start ^= (start ^ change) & -np.int64(after != place)
+        place = after
+        first = min(first | table[at + WORD_RULES], (now + first_delay) | table[at + WORD_RULES + ONE])
+        second = min(second | table[at + WORD_RULES + TWO], (now + second_delay) | table[at + WORD_RULES + THREE])
+    return i, o, f, place, start, first, second
+
+
+@jit
+def _walk_many(  # type: ignore[no-untyped-def]
+    points, codes, table, stride, fires, targets, i, o, f, room, fired_room, base, limit, tick, until,
+    place, start, due, delays, starts, ends, values, fired_points, fired_values,
+):  # fmt: skip
+    """Walk on in one key while there is just one row or just one deadline at a time, and room in the buffers."""
+    n, n_rules = np.uintp(points.shape[0]), np.uintp(targets.shape[0])
+    time = points[i] - base if i < n and points[i] <= limit else NEVER  # of the next row
+    while True:
+        soonest, rule, together = NEVER, ZERO, False
+        for k in range(n_rules):
+            together = due[k] == soonest or (together and due[k] > soonest)
+            rule = k if due[k] < soonest else rule
+            soonest = min(soonest, due[k])
+        if time < soonest:
+            now, code = time, np.uintp(codes[i])
+            i += ONE
+            time = points[i] - base if i < n and points[i] <= limit else NEVER
+        elif soonest < time and soonest <= until and not together:
+            if o + (n - i) > room or f > fired_room:
+                break
+            now, target = soonest, targets[rule]
+            code = fires + np.uintp(target)
+            fired_points[f], fired_values[f] = base + now, target
+            f += ONE
+            due[rule] = NEVER
+        else:
+            break
+        at = place + code * stride
+        change = base + tick + now
+        after = np.uintp(table[at])
+        starts[o], ends[o], values[o] = start, change, table[at + WORD_VALUE]
+        o += np.uintp(table[at + WORD_ENDS])
+        start = change if after != place else start
+        place = after
+        for k in range(n_rules):
+            word = at + WORD_RULES + k + k
+            due[k] = min(due[k] | table[word], (now + delays[k]) | table[word + ONE])
+    return i, o, f, place, start
+
+
 @jit
 def _run(  # type: ignore[no-untyped-def]
-    points,
-    codes,
-    initiates,
-    terminates,
-    only,
-    width,
-    mask,
-    tick,
-    until,
-    sources,
-    targets,
-    delays,
-    postponable,
-    survives,
-    carried,
-    carried_values,
-    pending,
-    pending_rules,
-    work,
-    state,
-    starts,
-    ends,
-    values,
-    fired_points,
-    fired_values,
-    left_points,
-    left_rules,
-):
-    """One step per time-point at which a row or a deadline stands. Stops at a key's begin when a buffer is too small.
+    points, codes, initiates, terminates, table, stride, fires, mask, tick, until,
+    sources, targets, delays, postponable, survives, carried, carried_values, pending, pending_rules,
+    work, progress, starts, ends, values, fired_points, fired_values, left_points, left_rules,
+):  # fmt: skip
+    """Key by key: walk, and work out from masks what the walk leaves: a deadline that is not alone at its time.
 
-    `only[row]` is the value initiated if it is just one. `work[0]` holds the running deadline of each rule as a time,
-    `work[1]` its delay for the current key, `work[2]` the place in the output of each running interval (ties
-    "initiation" only). `state` is where to go on: rows, carried, pending, key, intervals, fired and left so far.
+    With ties "initiation" everything is worked out here, and an interval takes its place in the output when it begins.
+    Rows of `work`: the running deadline of each rule as a time, its delay for the current key, and (ties "initiation")
+    the output index of each running interval. `progress`: rows, carried, pending, keys, intervals, fired and left so
+    far. Returns False at a key's begin when a buffer is too small for it.
     """
-    never = mask + 1
-    due, delay, place = work[0], work[1], work[2]
+    due, delay, index = work[0], work[1], work[2]
     n, n_carried, n_pending = np.uintp(points.shape[0]), np.uintp(carried.shape[0]), np.uintp(pending.shape[0])
-    n_rules, n_values = np.uintp(sources.shape[0]), np.uintp(work.shape[1])
-    columns = np.uintp(delays.shape[1])
-    room, fired_room, left_room = np.uintp(starts.shape[0]), np.uintp(fired_points.shape[0]), np.uintp(left_points.shape[0])
-    i, c, p, key = np.uintp(state[0]), np.uintp(state[1]), np.uintp(state[2]), np.uintp(state[3])
-    o, f, left = np.uintp(state[4]), np.uintp(state[5]), np.uintp(state[6])
+    n_rules, n_values, columns = np.uintp(sources.shape[0]), np.uintp(work.shape[1]), np.uintp(delays.shape[1])
+    n_codes = np.uintp(initiates.shape[1])
+    # a step adds at most one interval per value and fires at most every rule
+    room, fired_room = np.uintp(starts.shape[0]) - n_values, np.uintp(fired_points.shape[0]) - n_values
+    left_room = np.uintp(left_points.shape[0]) - n_values
+    i, c, p, key = np.uintp(progress[0]), np.uintp(progress[1]), np.uintp(progress[2]), np.uintp(progress[3])
+    o, f, left = np.uintp(progress[4]), np.uintp(progress[5]), np.uintp(progress[6])
     bit = np.int64(1)
     while i < n or c < n_carried or p < n_pending:
-        state[0], state[1], state[2], state[3] = i, c, p, key
-        state[4], state[5], state[6] = o, f, left
-        if left + n_rules > left_room or o + n_values > room:
+        progress[0], progress[1], progress[2], progress[3] = i, c, p, key
+        progress[4], progress[5], progress[6] = o, f, left
+        if left > left_room or o + (n - i) > room:
             return False
         # the next key: of a row, or only carried in, or only pending
         limit = points[i] | mask if i < n else np.int64(-1)
@@ -95,110 +164,110 @@ def _run(  # type: ignore[no-untyped-def]
         if p < n_pending and (limit < 0 or pending[p] | mask < limit):
             limit = pending[p] | mask
         base = limit - mask
-        next_due = never
-        for k in range(n_rules):
-            due[k] = never
-        held, start, value, row_base = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+        due[:] = NEVER
+        held, start, state = np.int64(0), np.int64(0), ZERO
         while c < n_carried and carried[c] <= limit:
             start, value = carried[c], carried_values[c]
+            state = np.uintp(value + 1)
             held |= bit << value
-            row_base = (value + 1) * width
             if survives:
-                starts[o], values[o], place[value] = start, value, o
+                starts[o], values[o], index[value] = start, value, o
                 o += ONE
             c += ONE
-        armed = p < n_pending and pending[p] <= limit
-        if armed or (i < n and points[i] <= limit):  # a key with a column of delays
+        if (p < n_pending and pending[p] <= limit) or (i < n and points[i] <= limit):  # a key with a column of delays
             column = key if columns > ONE else ZERO
             for k in range(n_rules):
-                delay[k] = delays[k, column]
+                given = delays[k, column]
+                delay[k] = min(given, mask) if given > 0 else FAR
             key += ONE
         while p < n_pending and pending[p] <= limit:
-            k = pending_rules[p]
-            due[k] = min(due[k], pending[p] - base)
-            next_due = min(next_due, due[k])
+            due[pending_rules[p]] = min(due[pending_rules[p]], pending[p] - base)
             p += ONE
-        row_time = points[i] - base if i < n and points[i] <= limit else never
         while True:
-            time = min(row_time, next_due)
-            if time > until and row_time == never:
-                break
-            if o + n_values > room or f + n_rules > fired_room:
-                return False
-            begun, ended, fresh = np.int64(0), np.int64(0), np.int64(0)
-            if row_time == time:
-                if survives and held & (held - 1) != 0:
-                    for v in range(n_values):
-                        if (held >> np.int64(v)) & 1:
-                            row = (np.int64(v) + 1) * width + codes[i]
-                            begun |= initiates[row]
-                            ended |= terminates[row]
+            if not survives:
+                place = state * n_codes * stride
+                if n_rules <= TWO:
+                    i, o, f, place, start, due[0], due[1] = _walk_two(
+                        points, codes, table, fires, targets, i, o, f, room, fired_room, base, limit, tick, until,
+                        place, start, due[0], due[1], delay, starts, ends, values, fired_points, fired_values,
+                    )  # fmt: skip
                 else:
-                    row = row_base + codes[i]
-                    begun, ended, fresh = initiates[row], terminates[row], only[row]
+                    i, o, f, place, start = _walk_many(
+                        points, codes, table, stride, fires, targets, i, o, f, room, fired_room, base, limit, tick, until,
+                        place, start, due, delay, starts, ends, values, fired_points, fired_values,
+                    )  # fmt: skip
+                state = np.uintp(table[place + WORD_VALUE] + 1)
+                held = bit << (np.int64(state) - 1) if state > ZERO else np.int64(0)
+            time = points[i] - base if i < n and points[i] <= limit else NEVER
+            now = time
+            for k in range(n_rules):
+                now = min(now, due[k])
+            if now > until:
+                break
+            if o + (n - i) > room or f > fired_room:
+                return False
+            begun, ended, fired = np.int64(0), np.int64(0), np.int64(0)
+            if time == now:
+                code = np.uintp(codes[i])
                 i += ONE
-                row_time = points[i] - base if i < n and points[i] <= limit else never
-            if next_due == time:
-                fired = np.int64(0)
-                for k in range(n_rules):
-                    if due[k] == time:
-                        due[k] = never
-                        if not (postponable[k] and (begun >> sources[k]) & 1):
-                            fresh = targets[k]
-                            begun |= bit << fresh
-                            fired |= bit << fresh
+                if held == 0:
+                    begun, ended = initiates[ZERO, code], terminates[ZERO, code]
                 for v in range(n_values):
-                    fired_points[f], fired_values[f] = base + time, v
-                    f += np.uintp((fired >> np.int64(v)) & 1)
-            change = base + time + tick
+                    if (held >> np.int64(v)) & 1:
+                        begun |= initiates[v + ONE, code]
+                        ended |= terminates[v + ONE, code]
+            for k in range(n_rules):
+                if due[k] == now:
+                    due[k] = NEVER
+                    if not (postponable[k] and (begun >> sources[k]) & 1):
+                        begun |= bit << targets[k]
+                        fired |= bit << targets[k]
+            change = base + now + tick
             if survives:
                 after = begun if begun != 0 else held & ~ended
-                if after != held:
-                    row_base = np.int64(0)
-                    for v in range(n_values):
-                        now = (after >> np.int64(v)) & 1
-                        if now != (held >> np.int64(v)) & 1:
-                            if now:
-                                starts[o], values[o], place[v] = change, v, o
-                                o += ONE
-                            else:
-                                ends[place[v]] = change
-                        if now:
-                            row_base = (np.int64(v) + 1) * width
+            elif begun & (begun - 1) != 0:
+                after = np.int64(0)
             else:
                 after = (begun if begun != 0 else held) & ~ended
-                after = after if begun & (begun - 1) == 0 else np.int64(0)
-                changed = after != held
-                starts[o], ends[o], values[o] = start, change, value
-                o += np.uintp(changed & (held != 0))
-                start = change if changed else start
-                value = fresh if begun != 0 else value
-                row_base = (value + 1) * width if after != 0 else np.int64(0)
+            if after != held and not survives:
+                if state > ZERO:
+                    starts[o], ends[o], values[o] = start, change, np.int64(state) - 1
+                    o += ONE
+                start, state = change, ZERO
+            for v in range(n_values):
+                if (fired >> np.int64(v)) & 1:
+                    fired_points[f], fired_values[f] = base + now, v
+                    f += ONE
+                holds = (after >> np.int64(v)) & 1
+                if holds:
+                    state = v + ONE
+                if survives and holds != (held >> np.int64(v)) & 1:
+                    if holds:
+                        starts[o], values[o], index[v] = change, v, o
+                        o += ONE
+                    else:
+                        ends[index[v]] = change
             held = after
-            next_due = never
             for k in range(n_rules):
                 source = sources[k]
                 again = (begun >> source) & 1
-                broken = ((ended >> source) & 1) | np.int64((begun & ~(bit << source)) != 0)
-                keeps = (broken | (again & postponable[k])) == 0
-                new = time + delay[k] if delay[k] < mask - time else mask
-                new = new if again & (delay[k] > 0) else never
-                running = due[k]
-                running = running if keeps & (running != never) else new
-                due[k] = running
-                next_due = min(next_due, running)
+                if (ended >> source) & 1 or begun & ~(bit << source) != 0 or (again and postponable[k]):
+                    due[k] = NEVER
+                if again:
+                    due[k] = min(due[k], now + delay[k])
         if survives:
             for v in range(n_values):
                 if (held >> np.int64(v)) & 1:
-                    ends[place[v]] = limit
-        else:
-            starts[o], ends[o], values[o] = start, limit, value
-            o += np.uintp(held != 0)
+                    ends[index[v]] = limit
+        elif state > ZERO:
+            starts[o], ends[o], values[o] = start, limit, np.int64(state) - 1
+            o += ONE
         for k in range(n_rules):
-            left_points[left], left_rules[left] = base + due[k], k
-            left += np.uintp(due[k] != never)
-    state[0], state[1], state[2], state[3] = i, c, p, key
-    state[4], state[5], state[6] = o, f, left
+            if due[k] < FAR:
+                left_points[left], left_rules[left] = base + min(due[k], mask), k
+                left += ONE
+    progress[0], progress[1], progress[2], progress[3] = i, c, p, key
+    progress[4], progress[5], progress[6] = o, f, left
     return True
 
 
@@ -246,6 +315,8 @@ def automaton(
     ([6, 10], [10, 255], [0, 1])
     """
     check_clock(shift, tick)
+    if shift > MAX_SHIFT:
+        raise ArrayError("shift", f"expected at most {MAX_SHIFT}, got {shift}")
     check_ties(ties)
     mask = (1 << shift) - 1
     initiates, terminates = _table("initiates", initiates), _table("terminates", terminates)
@@ -270,6 +341,7 @@ def automaton(
         check_room("points", points, shift, tick)
         check_carried("carried", held, points, shift, several=ties == "initiation")
         check_points("pending", waiting)
+        check_carried("carried", held, waiting, shift, several=ties == "initiation")
         _check_range("codes", codes, initiates.shape[1])
         _check_range("carried values", held_values, n_values)
         _check_range("pending rules", waiting_rules, source.shape[0])
@@ -279,45 +351,30 @@ def automaton(
         _check_delays(delays, tick, points, waiting, shift)
 
     order = _firing_order(source, target, postpones)
+    source, target, postpones = source[order], target[order], postpones[order]
     rank = np.empty_like(order)
     rank[order] = np.arange(order.shape[0])
-    single = (initiates != 0) & (initiates & (initiates - 1) == 0)
-    only = np.where(single, np.log2(np.where(single, initiates, 1)), 0).astype(np.int64)
+    fires = initiates.shape[1]
+    initiates, terminates = _with_deadlines(initiates, terminates)
+    table = _walk_table(initiates, terminates, source, postpones)
     n_rules = order.shape[0]
-    work = np.zeros((3, max(n_values, n_rules, 1)), np.int64)
-    state = np.zeros(7, np.int64)
+    work = np.zeros((3, max(n_values, n_rules, 2)), np.int64)
+    progress = np.zeros(7, np.int64)
     spare = work.shape[1] + 1
     expected = points.shape[0] + held.shape[0] + waiting.shape[0]
     found = [np.empty(expected + spare, np.int64) for _ in range(3)]
     fired = [np.empty((expected if n_rules else 0) + spare, np.int64) for _ in range(2)]
     left = [np.empty((expected if n_rules else 0) + spare, np.int64) for _ in range(2)]
     while not _run(
-        points,
-        codes,
-        initiates.ravel(),
-        terminates.ravel(),
-        only.ravel(),
-        np.int64(initiates.shape[1]),
-        np.int64(mask),
-        np.int64(tick),
-        np.int64(min(until, mask - tick - 1)),
-        source[order],
-        target[order],
-        np.ascontiguousarray(delays[order]),
-        postpones[order],
-        ties == "initiation",
-        held,
-        held_values,
-        waiting,
-        rank[waiting_rules] if n_rules else waiting_rules,
-        work,
-        state,
-        *found,
-        *fired,
-        *left,
-    ):
-        found, fired, left = (_doubled(found), _doubled(fired), _doubled(left))
-    n_found, n_fired, n_left = (int(count) for count in state[4:])
+        points, codes, initiates, terminates, table.ravel(), np.uintp(table.shape[2]), np.uintp(fires),
+        np.int64(mask), np.int64(tick), np.int64(min(until, mask - tick - 1)),
+        source, target, np.ascontiguousarray(delays[order]), postpones, ties == "initiation",
+        held, held_values, waiting, rank[waiting_rules] if n_rules else waiting_rules,
+        work, progress, *found, *fired, *left,
+    ):  # fmt: skip
+        counts = [int(count) for count in progress[4:]]
+        found, fired, left = (_doubled(*grown) for grown in zip((found, fired, left), counts, strict=True))
+    n_found, n_fired, n_left = (int(count) for count in progress[4:])
     left_points, left_rules = left[0][:n_left], order[left[1][:n_left]] if n_rules else left[1][:0]
     if n_rules > 1:
         by_point = np.lexsort((left_rules, left_points))
@@ -333,8 +390,44 @@ def automaton(
     )
 
 
-def _doubled(buffers: list[Array]) -> list[Array]:
-    return [np.concatenate((buffer, np.empty_like(buffer))) for buffer in buffers]
+Table = npt.NDArray[np.int64]
+
+
+def _with_deadlines(initiates: Table, terminates: Table) -> tuple[Table, Table]:
+    """The tables with one more column per value, which initiates just that."""
+    n_values = initiates.shape[0] - 1
+    each = np.broadcast_to(np.int64(1) << np.arange(n_values), (n_values + 1, n_values))
+    return np.hstack((initiates, each)), np.hstack((terminates, np.zeros_like(each)))
+
+
+def _walk_table(initiates: Table, terminates: Table, sources: Array, postponable: Array) -> Table:
+    """The table of the walk, shape (states, columns, words), under ties "termination"."""
+    single = (initiates != 0) & (initiates & (initiates - 1) == 0)
+    value = np.log2(np.where(single, initiates, 1)).astype(np.int64)
+    begins = np.where(single & (terminates >> value & 1 == 0), value + 1, 0)
+    state = np.arange(initiates.shape[0])[:, None]
+    stays = np.where((state > 0) & (terminates >> np.maximum(state - 1, 0) & 1 == 0), state, 0)
+    following = np.where(initiates == 0, stays, begins)
+    n_rules = sources.shape[0]
+    table = np.zeros((*initiates.shape, 4 + 2 * max(n_rules, 2)), np.int64)
+    table[:, :, 0] = following * initiates.shape[1] * table.shape[2]
+    table[:, :, WORD_ENDS] = (following != state) & (state > 0)
+    table[:, :, WORD_VALUE] = state - 1
+    begun, ended = initiates[:, :, None], terminates[:, :, None]
+    again = (begun >> sources & 1) != 0
+    broken = (ended >> sources & 1 != 0) | (begun & ~(np.int64(1) << sources) != 0)
+    rules = table[:, :, 4 : 4 + 2 * n_rules]
+    rules[:, :, 0::2] = np.where(broken | (again & (postponable != 0)), NEVER, 0)
+    rules[:, :, 1::2] = np.where(again, 0, NEVER)
+    table[:, :, 5 + 2 * n_rules :: 2] = NEVER  # rules that are not there never arm
+    return table
+
+
+def _doubled(buffers: list[Array], used: int) -> list[Array]:
+    larger = [np.empty(2 * buffer.shape[0], np.int64) for buffer in buffers]
+    for new, old in zip(larger, buffers, strict=True):
+        new[:used] = old[:used]
+    return larger
 
 
 def _firing_order(sources: Array, targets: Array, postponable: Array) -> Array:

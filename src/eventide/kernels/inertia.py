@@ -71,7 +71,7 @@ def check_carried(name: str, carried: Array, points: Array, shift: int, several:
     first = np.searchsorted(points, keys << shift)
     late = np.flatnonzero(first < np.searchsorted(points, carried))
     if late.shape[0]:
-        raise ArrayError(name, "starts after the first row of its key", int(late[0]))
+        raise ArrayError(name, "starts after something happened to its key", int(late[0]))
 
 
 # ---------------------------------------------------------------- tagging
@@ -88,7 +88,8 @@ def _merge_tagged(a, a_codes, a_step, b, b_codes, b_step, points, codes):  # typ
         x, y = a[i], b[j]
         from_a, from_b = x <= y, y <= x
         point = x if from_a else y
-        add = (a_codes[i * a_step] if from_a else np.uint32(0)) | (b_codes[j * b_step] if from_b else np.uint32(0))
+        a_code, b_code = a_codes[i * a_step], b_codes[j * b_step]  # loaded before chosen: a choice, not a branch
+        add = (a_code if from_a else np.uint32(0)) | (b_code if from_b else np.uint32(0))
         points[o], codes[o] = last, code
         fresh = point != last
         o += np.uintp(fresh & (last >= 0))
@@ -276,16 +277,21 @@ def _scan_masks(points, codes, mask, tick, carried, carried_values, starts, ends
         ended |= np.int64(0) if initiates else (bit if code >= 0 else np.int64(-1))
         fresh = named if initiates else fresh
         top = max(top, code)
-        if point != following:
-            change = point + tick
-            after = (begun if begun != 0 else held) & ~ended
-            after = after if begun & (begun - 1) == 0 else np.int64(0)
-            changed = after != held
-            starts[o], ends[o], values[o] = start, change, value
-            o += np.uintp(changed & (held != 0))
-            start = change if changed else start
-            value = fresh if begun != 0 else value
-            held, begun, ended = after, np.int64(0), np.int64(0)
+        last = (
+            point != following
+        )  # of its point: what the rows of a point do is applied once, by choices without branches
+        change = point + tick
+        after = (begun if begun != 0 else held) & ~ended
+        after = after if begun & (begun - 1) == 0 else np.int64(0)
+        after = after if last else held
+        changed = after != held
+        starts[o], ends[o], values[o] = start, change, value
+        o += np.uintp(changed & (held != 0))
+        start = change if changed else start
+        value = fresh if changed else value
+        held = after
+        begun = np.int64(0) if last else begun
+        ended = np.int64(0) if last else ended
     if held != 0:
         starts[o], ends[o], values[o] = start, limit, value
         o += one
