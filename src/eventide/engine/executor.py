@@ -302,7 +302,7 @@ class Executor:
         if isinstance(children[0], Relation):
             aligned = [child.project(_like(node.fields, child.fields)).intervals for child in children]
             return Relation(self.space, node.fields, union_all(aligned, trusted=True))
-        names = [field.name for field in node.fields] + ([TIME] if children[0].timed else [])
+        names = [field.name for field in node.fields if field.type != n.UNUSED] + ([TIME] if children[0].timed else [])
         columns = {name: np.concatenate([child.column(name) for child in children]) for name in names}
         return Rows(node.fields, columns, sum(child.length for child in children), timed=children[0].timed)
 
@@ -334,7 +334,8 @@ class Executor:
         else:
             points = child.intervals.starts
         time = points & timeline.mask
-        visible = (time > timeline.inside(timeline.start)) & (time <= timeline.inside(timeline.until))
+        # what holds at the run's first time-point begins there: its start is at the run's own start
+        visible = (time >= timeline.inside(timeline.start)) & (time <= timeline.inside(timeline.until))
         if not visible.all():
             points, time = points[visible], time[visible]
         columns = unpack(self.space, child.fields, points)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eventide.algebra.nodes import Fields, joined
+from eventide.algebra.nodes import UNUSED, Fields, joined
 from eventide.engine.relation import Relation, Rows, Space, distinct, move, pack_rows, unpack
 from eventide.kernels.arrays import Array, Intervals, Mask
 from eventide.kernels.intervals import difference, difference_at, expand, intersect, intersect_at
@@ -18,7 +18,8 @@ _DENSE = 1 << 22
 def split(left: Fields, right: Fields) -> tuple[Fields, Fields]:
     """The fields of the right that the left has too, and those that are new."""
     known = {field.name for field in left}
-    return (tuple(f for f in right if f.name in known), tuple(f for f in right if f.name not in known))
+    read = [field for field in right if field.type != UNUSED]
+    return tuple(f for f in read if f.name in known), tuple(f for f in read if f.name not in known)
 
 
 def _index_of(keys: Array, size: int) -> Array:
