@@ -53,11 +53,13 @@ def settled(facts: Facts, bad_rows: BadRows, bad_file: str | os.PathLike[str] | 
     """The facts, if bad rows may be skipped or there are none; otherwise InputError with the first of them."""
     if facts.bad_count and bad_rows == "fail":
         shown = [row.diagnostic for row in facts.bad[:SHOWN]]
-        lines = [problem.render() for problem in shown]
-        if facts.bad_count > len(shown):
-            lines.append(f"and {facts.bad_count - len(shown)} more bad rows")
-        lines.append("nothing was read; skip bad rows with --bad-rows skip (bad_rows=\"skip\")")
-        raise InputError("\n".join(lines), shown)
+        rest = facts.bad_count - len(shown)
+        note = "nothing was read; skip bad rows with --bad-rows skip (bad_rows=\"skip\")"
+        more = [f"and {rest} more bad row{'' if rest == 1 else 's'}"] if rest else []
+        error = InputError("\n".join([*(problem.render() for problem in shown), *more, note]), shown)
+        for line in (*more, note):
+            error.add_note(line)
+        raise error
     if facts.bad_count and bad_file is not None:
         write_bad_rows(facts.bad, Path(bad_file))
     return facts

@@ -8,17 +8,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from eventide.formats.facts import Column, Ints, Value, coded
+from eventide.formats.facts import Coded, Column, Ints, Value, coded
 from eventide.formats.rtec_scan import (
     FLOAT,
     INT,
-    LENGTH_BITS,
     LENGTH_MASK,
     LONG_FLOAT,
     LONG_INT,
     TEXT,
     Bytes,
     code_cells,
+    copy_spans,
     fill_slots,
     rows_by_group,
 )
@@ -48,9 +48,11 @@ def joined(parts: list[Cells]) -> Cells:
     return Cells(np.concatenate([p.kinds for p in parts]), np.concatenate([p.values for p in parts]), seen)
 
 
-def _spans(data: Bytes, packed: Ints) -> list[bytes]:
-    lengths = (packed & LENGTH_MASK).tolist()
-    return [data[o : o + n].tobytes() for o, n in zip((packed >> LENGTH_BITS).tolist(), lengths, strict=True)]
+def _texts(data: Bytes, spans: Ints) -> pa.LargeStringArray:
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(spans & LENGTH_MASK)])
+    texts = np.empty(int(offsets[-1]), np.uint8)
+    copy_spans(data, spans, offsets, texts)
+    return pa.LargeStringArray.from_buffers(spans.shape[0], pa.py_buffer(offsets), pa.py_buffer(texts))
 
 
 def resolve_long(data: Bytes, cells: Cells) -> None:
@@ -58,14 +60,13 @@ def resolve_long(data: Bytes, cells: Cells) -> None:
     if cells.seen & LONG_FLOAT:
         rows = np.flatnonzero(cells.kinds == LONG_FLOAT)
         # Arrow rounds correctly and is many times faster than float() on each field
-        numbers = pa.array(_spans(data, cells.values[rows]), pa.binary()).cast(pa.string()).cast(pa.float64())
-        cells.values[rows] = numbers.to_numpy().view(np.int64)
+        cells.values[rows] = _texts(data, cells.values[rows]).cast(pa.float64()).to_numpy().view(np.int64)
         cells.kinds[rows] = FLOAT
     if cells.seen & LONG_INT:
-        for row in np.flatnonzero(cells.kinds == LONG_INT).tolist():
-            number = int(_spans(data, cells.values[row : row + 1])[0])
-            if -(2**63) <= number < 2**63:
-                cells.values[row] = number
+        rows = np.flatnonzero(cells.kinds == LONG_INT)
+        for row, text in zip(rows.tolist(), _texts(data, cells.values[rows]).to_pylist(), strict=True):
+            if -(2**63) <= int(text) < 2**63:
+                cells.values[row] = int(text)
                 cells.kinds[row] = INT
     if cells.seen & (LONG_INT | LONG_FLOAT):
         cells.seen = int(np.bitwise_or.reduce(cells.kinds))
@@ -100,29 +101,33 @@ def cell_column(data: Bytes, cells: Cells) -> Column:
     if cells.seen == FLOAT:
         return cells.values.view(np.float64)
     codes, kinds, values = cell_codes(data, cells.kinds, cells.values)
-    return coded(codes, [python_value(data, k, v) for k, v in zip(kinds.tolist(), values, strict=True)])
+    distinct = python_values(data, kinds, values)
+    # integers beyond int64 were told apart by their spelling
+    return coded(codes, distinct) if cells.seen & LONG_INT else Coded(codes, tuple(distinct))
 
 
-def python_value(data: Bytes, kind: int, value: np.int64) -> Value:
-    """The value of one cell."""
-    if kind == INT:
-        return int(value)
-    if kind == FLOAT:
-        return float(value.view(np.float64))
-    text = _spans(data, np.array([value]))[0].decode()
-    return text if kind == TEXT else int(text)
+def python_values(data: Bytes, kinds: Bytes, values: Ints) -> list[Value]:
+    """The values of cells as Python has them."""
+    found = np.empty(kinds.shape[0], np.object_)
+    found[kinds == INT] = values[kinds == INT].tolist()
+    found[kinds == FLOAT] = values[kinds == FLOAT].view(np.float64).tolist()
+    found[kinds == TEXT] = _texts(data, values[kinds == TEXT]).to_pylist()
+    found[kinds == LONG_INT] = [int(text) for text in _texts(data, values[kinds == LONG_INT]).to_pylist()]
+    listed: list[Value] = found.tolist()
+    return listed
 
 
-def group_rows(data: Bytes, names: Ints, name_kinds: Bytes, sizes: Ints) -> tuple[Ints, Ints, Bytes, Ints, Ints]:
-    """Rows grouped by name cell and number of fields.
+def group_rows(data: Bytes, names: Ints, name_kinds: Bytes, sizes: Ints) -> tuple[Ints, Ints, list[str], list[int]]:
+    """Rows grouped by name and number of fields; a name that is no text counts as empty.
 
-    Returns the rows ordered by group, the groups' offsets in it, and each group's name (kind and value) and size.
+    Returns the rows ordered by group, the groups' offsets in it, and each group's name and number of fields.
     """
     name_codes, kinds, values = cell_codes(data, name_kinds, names)
+    spelled = [name if isinstance(name, str) else "" for name in python_values(data, np.where(kinds == TEXT, kinds, np.uint8(0)), values)]
     pairs = (name_codes.astype(np.int64) << 32) | sizes
     groups, _, group_pairs = cell_codes(data, np.full(pairs.shape[0], INT, np.uint8), pairs)
     offsets = np.zeros(group_pairs.shape[0] + 1, np.int64)
     order = np.empty(pairs.shape[0], np.int64)
     rows_by_group(groups, offsets, order)
-    owners = group_pairs >> 32
-    return order, offsets, kinds[owners], values[owners], group_pairs & 0xFFFFFFFF
+    group_names = [spelled[owner] for owner in (group_pairs >> 32).tolist()]
+    return order, offsets, group_names, (group_pairs & 0xFFFFFFFF).tolist()

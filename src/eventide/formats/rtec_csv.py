@@ -10,7 +10,7 @@ import numpy as np
 from eventide.formats.expected import Expected
 from eventide.formats.facts import Column, Facts, FactTable, Ints, Kind
 from eventide.formats.files import Text
-from eventide.formats.rtec_cells import Cells, cell_column, group_rows, joined, python_value, resolve_long
+from eventide.formats.rtec_cells import Cells, cell_column, group_rows, joined, resolve_long
 from eventide.formats.rtec_problems import BadCells
 from eventide.formats.rtec_scan import (
     EMPTY,
@@ -18,7 +18,6 @@ from eventide.formats.rtec_scan import (
     INT,
     LONG_INT,
     POWERS,
-    TEXT,
     TOO_LONG,
     count_marks,
     gather,
@@ -108,11 +107,11 @@ def _read_piece(
         return 0, line, None
     sizes = np.diff(row_cell[: found + 1])
     first = row_cell[:found]
-    order, offsets, name_kinds, names, widths = group_rows(text.data, values[first], cell_kinds[first], sizes)
+    order, offsets, names, widths = group_rows(text.data, values[first], cell_kinds[first], sizes)
     arrivals: tuple[Ints, Ints] | None = None
-    if int(widths.min()) > 1 and (cell_kinds[first + 1] == INT).all():
+    if min(widths) > 1 and (cell_kinds[first + 1] == INT).all():
         arrivals = row_line[:found], values[first + 1]
-    for g, (kind_bits, name_value, width) in enumerate(zip(name_kinds.tolist(), names, widths.tolist(), strict=True)):
+    for g, (name, width) in enumerate(zip(names, widths, strict=True)):
         rows = order[offsets[g] : offsets[g + 1]]
         broken = (row_flags[rows] & (EMPTY | TOO_LONG)) != 0
         if broken.any():
@@ -120,7 +119,6 @@ def _read_piece(
             rows = rows[~broken]
         if not rows.shape[0]:
             continue
-        name = str(python_value(text.data, kind_bits, name_value)) if kind_bits == TEXT else ""  # no number is a name
         if name not in kinds:
             kinds[name] = expected.declared(name) if name else None
         kind = kinds[name]

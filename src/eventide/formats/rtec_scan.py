@@ -226,6 +226,15 @@ def fill_slots(hashes: npt.NDArray[np.uint64], count: int, slots: npt.NDArray[np
 
 
 @jit
+def copy_spans(data: Bytes, spans: Ints, offsets: Ints, out: Bytes) -> None:
+    """The texts of the spans one after the other; text i goes to `out[offsets[i]:offsets[i+1]]`."""
+    for i in range(spans.shape[0]):
+        begin = (spans[i] >> LENGTH_BITS) - offsets[i]
+        for at in range(offsets[i], offsets[i + 1]):
+            out[at] = data[begin + at]
+
+
+@jit
 def rows_by_group(groups: npt.NDArray[np.int32], offsets: Ints, order: Ints) -> None:
     """Stable counting sort: `order[offsets[g]:offsets[g+1]]` are the rows of group g. `offsets` is zero on entry."""
     for g in groups:
