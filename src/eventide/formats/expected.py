@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -12,7 +12,7 @@ from eventide.formats.problems import suggestion
 ColumnType = Literal["int", "float", "text"]
 TimeUnit = Literal["s", "ms", "us", "ns"]
 Declared = Callable[[str], Kind | None]
-Arities = Callable[[str], Collection[int] | None]
+Arities = Callable[[str], Iterable[int] | None]
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class Expected:
         """The numbers of arguments that rows of a name may have, given how many rows have each number."""
         allowed = self.arities(name) if self.arities else None
         if allowed is not None:
-            return allowed
+            return tuple(allowed)
         if name not in self._settled:
             self._settled[name] = max(sizes, key=lambda n: sizes[n])  # the first of equals
         return (self._settled[name],)

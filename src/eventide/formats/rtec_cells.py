@@ -123,7 +123,8 @@ def group_rows(data: Bytes, names: Ints, name_kinds: Bytes, sizes: Ints) -> tupl
     Returns the rows ordered by group, the groups' offsets in it, and each group's name and number of fields.
     """
     name_codes, kinds, values = cell_codes(data, name_kinds, names)
-    spelled = [name if isinstance(name, str) else "" for name in python_values(data, np.where(kinds == TEXT, kinds, np.uint8(0)), values)]
+    texts_only = np.where(kinds == TEXT, kinds, np.uint8(0))
+    spelled = [name if isinstance(name, str) else "" for name in python_values(data, texts_only, values)]
     pairs = (name_codes.astype(np.int64) << 32) | sizes
     groups, _, group_pairs = cell_codes(data, np.full(pairs.shape[0], INT, np.uint8), pairs)
     offsets = np.zeros(group_pairs.shape[0] + 1, np.int64)
