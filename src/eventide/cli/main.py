@@ -11,16 +11,17 @@ import inspect
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Annotated, Any, get_type_hints
 
 import typer
+import typer.core
 
 from eventide.cli.messages import messages
 from eventide.errors import EventideError
 
-COMMANDS = ("demo", "bench")
+COMMANDS = ("run", "check", "graph", "demo", "bench")
 
 DONE, WRONG_INPUT, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -77,6 +78,33 @@ def _run(arguments: list[str]) -> int:
     return DONE
 
 
+class Command(typer.core.TyperCommand):
+    """A command whose options for several files take them one after the other: `--events a.csv b.csv`."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
+        """Repeat the name of such an option before each of its values, as the parser wants it."""
+        several = {name for param in self.params if getattr(param, "multiple", False) for name in param.opts}
+        return super().parse_args(ctx, list(_repeated(args, several)))
+
+
+def _repeated(args: list[str], several: set[str]) -> Iterator[str]:
+    """The arguments with the name of an option of `several` before each value that follows it.
+
+    >>> list(_repeated(["rules.ec", "--events", "a", "b", "-o", "c"], {"--events"}))
+    ['rules.ec', '--events', 'a', '--events', 'b', '-o', 'c']
+    """
+    option, fresh = None, False
+    for arg in args:
+        if arg.startswith("-") and len(arg) > 1:
+            name, given, _ = arg.partition("=")
+            option, fresh = (name, not given) if name in several else (None, False)
+        elif option is not None and not fresh:
+            yield option
+        else:
+            fresh = False
+        yield arg
+
+
 def build_app() -> typer.Typer:
     """The application with all its commands."""
     app = typer.Typer(
@@ -93,7 +121,7 @@ def build_app() -> typer.Typer:
         module = import_module(f"eventide.cli.{name}")
         function = getattr(module, name)
         settings = getattr(module, "SETTINGS", None)
-        app.command(name.replace("_", "-"), context_settings=settings)(with_message_options(function))
+        app.command(name.replace("_", "-"), cls=Command, context_settings=settings)(with_message_options(function))
     return app
 
 

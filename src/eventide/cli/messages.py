@@ -7,9 +7,12 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from eventide.errors import EventideError
+
+if TYPE_CHECKING:
+    from eventide.syntax.diagnostics import Diagnostic
 
 
 @dataclass(slots=True)
@@ -19,10 +22,15 @@ class Messages:
     quiet: bool = False
     json: bool = False
 
-    def say(self, text: str, stream: TextIO | None = None) -> None:
-        """Tell what is going on, unless `-q` was given."""
+    def say(self, text: str, stream: TextIO | None = None, **data: object) -> None:
+        """Tell what is going on, unless `-q` was given; `data` are further fields with `--json`."""
         if not self.quiet:
-            self._write({"severity": "info", "message": text}, text, stream or sys.stderr)
+            self._write({"severity": "info", "message": text, **data}, text, stream or sys.stderr)
+
+    def note(self, diagnostic: Diagnostic) -> None:
+        """Show a diagnostic that is no problem, unless `-q` was given."""
+        if not self.quiet:
+            self._write(diagnostic.as_dict(), diagnostic.render(), sys.stderr)
 
     def result(self, data: object, text: str) -> None:
         """Print what the command was asked for: `data` with `--json`, otherwise `text`."""
@@ -43,6 +51,8 @@ class Messages:
             if source not in texts:
                 texts[source] = _text_of(source)
             self._write(diagnostic.as_dict(), diagnostic.render(texts[source]), sys.stderr)
+        for note in getattr(error, "__notes__", ()):
+            self._write({"severity": "info", "message": note}, note, sys.stderr)
 
     def _write(self, data: Mapping[str, object], text: str, stream: TextIO) -> None:
         print(json.dumps(data) if self.json else text, file=stream, flush=True)

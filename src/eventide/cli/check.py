@@ -1,0 +1,95 @@
+"""`eventide check`: every problem of a program at its place, then what the program is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from eventide.cli.messages import messages
+
+if TYPE_CHECKING:
+    from eventide.program import Program
+
+SHAPES = {"event": "event", "interval": "fluent, as intervals", "point": "fluent, as points"}
+
+
+def check(
+    program: Annotated[str, typer.Argument(metavar="PROGRAM", help="The rules: `.ec`, `.prolog` or `.pl`.")],
+    background: Annotated[list[str] | None, typer.Option(
+        metavar="FILE…", help="Facts and clauses (`.ec`, `.prolog`), or `NAME=FILE.csv`, a relation.")] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Print the plan, level by level.")] = False,
+) -> None:
+    """Parse and analyse a program: its problems, and what it reads and derives.
+
+    Example:
+
+    ```
+    echo "initiatedAt(rich(X)=true, T) :- happensAt(win(X), T)." > rules.ec
+    eventide check rules.ec
+    ```
+    """
+    from eventide.program import load
+
+    loaded = load(program, background=background or ())
+    problems = loaded.check()
+    failed = any(problem.severity == "error" for problem in problems)
+    found = summary(loaded) if loaded.model.plan.strata or not failed else {}
+    tree = loaded.explain_plan() if plan and not failed else None
+    if messages.json:
+        data = {"diagnostics": [problem.as_dict() for problem in problems], **found}
+        messages.result(data | ({"plan": tree} if tree is not None else {}), "")
+    else:
+        for problem in problems:
+            print(problem.render(loaded.texts.get(problem.span.source) if problem.span else None))
+        if not messages.quiet:
+            counts = {severity: sum(p.severity == severity for p in problems) for severity in ("error", "warning")}
+            print(", ".join(f"{number} {name}{'' if number == 1 else 's'}" for name, number in counts.items()))
+            print("\n".join(_lines(found)))
+        if tree is not None:
+            print(tree)
+    if failed:
+        raise typer.Exit(1)
+
+
+def summary(program: Program) -> dict[str, Any]:
+    """What a program reads and derives: inputs, results by level with their keys, cycles."""
+    from eventide.report.graph import domains, signature
+
+    model = program.model
+    results = []
+    for output in model.outputs:
+        values = [str(v) for v in output.values] if output.values is not None else \
+            [] if output.value is None else [str(output.value)]
+        kind = "event" if output.kind == "event" else "simple" if model.simple(output.template) and \
+            output.definition == output.template else "statically determined"
+        keys = domains(model, "e" if output.kind == "event" else "f", output.template)
+        results.append({"name": signature(output.template, keys), "kind": kind, "values": values, "keys": keys,
+                        "level": model.levels.get(output.definition, 1)})
+    known = {output.definition: output.template for output in model.outputs}
+    cycles = [list(dict.fromkeys(known[name] for name in cycle if name in known)) for cycle in model.cycles]
+    inputs = []
+    for template, kind in sorted(model.inputs.items()):
+        keys = domains(model, "e" if kind == "event" else "f", template)
+        inputs.append({"name": signature(template, keys), "kind": kind, "arity": len(keys), "arguments": keys})
+    return {"inputs": inputs, "results": sorted(results, key=lambda r: (r["level"], r["name"])),
+            "cycles": [cycle for cycle in cycles if cycle]}
+
+
+def _lines(found: dict[str, Any]) -> Iterator[str]:
+    """The summary as people read it."""
+    if not found:
+        return
+    yield "inputs"
+    for row in found["inputs"]:
+        yield f"  {SHAPES[row['kind']]:21} {row['name']}"
+    level = 0
+    for row in found["results"]:
+        if row["level"] != level:
+            level = row["level"]
+            yield f"level {level}"
+        values = f"={'|'.join(row['values'])}" if row["values"] else ""
+        yield f"  {row['kind']:21} {row['name']}{values}"
+    for cycle in found["cycles"]:
+        yield f"cycle through {', '.join(cycle)}"

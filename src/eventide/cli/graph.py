@@ -1,0 +1,54 @@
+"""`eventide graph`: the dependency graph of a program, as a picture, a page, DOT or JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eventide.cli.messages import messages
+
+ENDINGS = (".svg", ".html", ".dot", ".json")
+
+
+def graph(
+    program: Annotated[str, typer.Argument(metavar="PROGRAM", help="The rules: `.ec`, `.prolog` or `.pl`.")],
+    out: Annotated[Path, typer.Option(
+        "--out", "-o", metavar="FILE", help="The picture: `.svg`, `.html`, `.dot` or `.json`.")],
+    background: Annotated[list[str] | None, typer.Option(
+        metavar="FILE…", help="Facts and clauses, or relations; a picture can be made without them.")] = None,
+) -> None:
+    """Draw what is computed from what, level by level, inputs at the bottom, cycles marked.
+
+    Example:
+
+    ```
+    echo "initiatedAt(rich(X)=true, T) :- happensAt(win(X), T)." > rules.ec
+    eventide graph rules.ec -o graph.svg
+    ```
+    """
+    if out.suffix not in ENDINGS:
+        raise typer.BadParameter(f"{out}: the ending does not say how to draw; known are {', '.join(ENDINGS)}",
+                                 param_hint="-o")
+    from eventide.errors import ProgramError
+    from eventide.formats.results import whole_file
+    from eventide.program import load
+    from eventide.report.graph import dependency_graph, to_dot, to_json
+    from eventide.report.graph_svg import to_html, to_svg
+
+    loaded = load(program, background=background or ())
+    errors = [p for p in loaded.check() if p.severity == "error" and p.code != "missing-background"]
+    if errors:
+        raise ProgramError("\n".join(p.render() for p in errors), errors)
+    found = dependency_graph(loaded.model)
+    text = {
+        ".svg": lambda: to_svg(found),
+        ".html": lambda: to_html(found, f"What {Path(program).name} is made of"),
+        ".dot": lambda: to_dot(found),
+        ".json": lambda: to_json(found),
+    }[out.suffix]()
+    with whole_file(out) as file:
+        file.write(text.encode())
+    messages.say(f"drew {len(found.boxes)} boxes and {len(found.arrows)} arrows in {out}",
+                 boxes=len(found.boxes), arrows=len(found.arrows), file=str(out))

@@ -1,0 +1,142 @@
+"""The dependency graph of a program as data, DOT and JSON: what each result is computed from, by level."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+from eventide.analysis.model import Clause, Model, part_name
+from eventide.analysis.patterns import fill, flatten, leaf_count, name_of, pair_leaves
+from eventide.syntax.terms import Term, Variable
+from eventide.syntax.trees import Body, Boundary, Changed, FindAll, Happens, Holds, HoldsFor, Not
+
+COLOURS = {"input event": "#e8f1fb", "input fluent": "#dff3f0", "simple fluent": "#fff6dd",
+           "statically determined fluent": "#f3e9fb", "event": "#fdeae3"}
+
+
+@dataclass(frozen=True)
+class Box:
+    """An input or a result. Inputs have level 0; boxes that depend on one another have the number of their cycle."""
+
+    name: str
+    label: str
+    kind: str
+    level: int
+    cycle: int | None = None
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Boxes, and arrows (as pairs of names) from what is read to what is computed from it."""
+
+    boxes: tuple[Box, ...]
+    arrows: tuple[tuple[str, str], ...]
+
+    def inside_cycle(self, arrow: tuple[str, str]) -> bool:
+        """Whether an arrow is part of a cycle."""
+        cycles = {box.name: box.cycle for box in self.boxes}
+        return cycles[arrow[0]] is not None and cycles[arrow[0]] == cycles[arrow[1]]
+
+
+def dependency_graph(model: Model) -> Graph:
+    """The graph of an analysed program.
+
+    >>> import eventide as ev
+    >>> graph = dependency_graph(ev.parse("initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).").model)
+    >>> graph.arrows
+    (('win(_)', 'rich(_)'),)
+    """
+    results = {output.definition: output for output in model.outputs}
+    cycles = {name: number for number, cycle in enumerate(model.cycles, 1) for name in cycle}
+    boxes: dict[str, Box] = {}
+    for template, kind in model.inputs.items():
+        slot = "e" if kind == "event" else "f"
+        label = signature(template, domains(model, slot, template))
+        boxes[template] = Box(template, label, "input event" if slot == "e" else "input fluent", 0)
+    parts = [output.template for output in results.values()]
+    for name, output in results.items():
+        slot = "e" if output.kind == "event" else "f"
+        label = signature(output.template, domains(model, slot, output.template))
+        if output.value is not None and parts.count(output.template) > 1:
+            label += f"={output.value}"
+        kind = "event" if slot == "e" else "simple fluent" if name == output.template else \
+            "statically determined fluent"
+        boxes[name] = Box(name, label, kind, model.levels.get(name, 1), cycles.get(name))
+    arrows: dict[tuple[str, str], None] = {}
+    for clause in model.of_kind("initiated", "terminated", "static", "runs", "event", "initial", "delay"):
+        target = _defined_by(clause)
+        for template, value in _read(clause.body):
+            for source in _sources(template, value, boxes):
+                if target in boxes:
+                    arrows[source, target] = None
+    return Graph(tuple(sorted(boxes.values(), key=lambda box: (box.level, box.label))), tuple(sorted(arrows)))
+
+
+def _defined_by(clause: Clause) -> str:
+    if clause.kind in ("static", "runs"):
+        return part_name(clause.template, None if isinstance(clause.value, Variable) else clause.value)
+    return clause.template
+
+
+def _read(body: Body) -> Iterator[tuple[str, Term | None]]:
+    """The events and fluents that conditions ask for, fluents with the value."""
+    for condition in body:
+        match condition:
+            case Happens(event):
+                yield flatten(event)[0], None
+            case Holds(pair) | Boundary(_, pair) | Changed(_, pair) | HoldsFor(pair):
+                template, leaves = pair_leaves(pair)
+                yield template, leaves[-1]
+            case Not(goals) | FindAll(_, goals):
+                yield from _read(goals)
+
+
+def _sources(template: str, value: Term | None, boxes: dict[str, Box]) -> list[str]:
+    """The boxes that a condition on `template = value` reads."""
+    if value is None or not isinstance(value, Variable):
+        wanted = [template, part_name(template, None), part_name(template, value)]
+        return [name for name in wanted if name in boxes]
+    return [name for name in boxes if name == template or name.startswith(f"{template}=")]
+
+
+def domains(model: Model, kind: str, template: str) -> list[str]:
+    """The domain of each argument of an event (`e`) or fluent (`f`)."""
+    return [model.types.get((kind, template, i), "unused") for i in range(leaf_count(template))]
+
+
+def signature(template: str, keys: list[str]) -> str:
+    """A template with the domains of its arguments.
+
+    >>> signature("withinArea(_,_)", ["vessel", "area"])
+    'withinArea(vessel, area)'
+    """
+    arguments = fill(template, ["_" if key == "unused" else key for key in keys])
+    return f"{name_of(template)}({', '.join(arguments)})" if arguments else name_of(template)
+
+
+def to_json(graph: Graph) -> str:
+    """The graph as JSON: `boxes` with their levels and cycles, and `arrows`."""
+    arrows = [{"from": a, "to": b, "cycle": graph.inside_cycle((a, b))} for a, b in graph.arrows]
+    return json.dumps({"boxes": [asdict(box) for box in graph.boxes], "arrows": arrows}, indent=1) + "\n"
+
+
+def to_dot(graph: Graph) -> str:
+    """The graph in the language of Graphviz, inputs at the bottom."""
+    lines = ["digraph eventide {", "  rankdir=BT;", '  node [shape=box, style="rounded,filled", fontname="monospace"];']
+    for level in sorted({box.level for box in graph.boxes}):
+        lines.append("  { rank=same;")
+        for box in graph.boxes:
+            if box.level == level:
+                mark = ', color="#c0392b", penwidth=2' if box.cycle is not None else ""
+                lines.append(f'    {_quoted(box.name)} [label={_quoted(box.label)}, fillcolor="{COLOURS[box.kind]}"'
+                             f"{mark}];")
+        lines.append("  }")
+    for source, target in graph.arrows:
+        mark = ' [color="#c0392b", constraint=false]' if graph.inside_cycle((source, target)) else ""
+        lines.append(f"  {_quoted(source)} -> {_quoted(target)}{mark};")
+    return "\n".join([*lines, "}", ""])
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
