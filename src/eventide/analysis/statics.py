@@ -48,9 +48,8 @@ class StaticCompiler(BodyCompiler):
             keys = n.Keys(guard)
             result = n.Join(result, keys) if nonempty else n.Without(result, keys)
         wanted = [v for v in dict.fromkeys(variables_in(self.clause.leaves))]
-        restricting = [c for c in self.conditions if not self._is_amount(c)]
-        if restricting or not set(wanted) <= set(n.names(result.fields)):
-            rows = self.rows(restricting, n.Keys(result), wanted=wanted)
+        if self.conditions or not set(wanted) <= set(n.names(result.fields)):
+            rows = self.rows(self.conditions, n.Keys(result), wanted=wanted)
             missing = [v for v in wanted if v not in n.names(rows.fields)]
             if missing:
                 raise self.error("unsafe-variable", f"{', '.join(missing)} of the head is bound by nothing in the rule",
@@ -63,10 +62,6 @@ class StaticCompiler(BodyCompiler):
         if isinstance(condition, Not):
             return all(self._is_atemporal(goal) for goal in condition.goals)
         return isinstance(condition, Call | Compare | Is)
-
-    def _is_amount(self, condition: Condition) -> bool:
-        """Conditions that only bind the amount of a duration filter are taken there."""
-        return False
 
     # -- lists --------------------------------------------------------------------------------------------------
 
@@ -159,9 +154,7 @@ class StaticCompiler(BodyCompiler):
                 return self._complement(inputs, condition)
             case "relative_complement":
                 assert base is not None
-                for item in inputs:
-                    base = n.Without(base, item)
-                return base
+                return self._minus(base, inputs)
             case "longer" | "shorter":
                 assert base is not None and condition.amount is not None
                 return self._lasting(base, condition)
@@ -174,13 +167,22 @@ class StaticCompiler(BodyCompiler):
         ordered = sorted(inputs, key=lambda node: -len(node.fields))
         result = ordered[0]
         for item in ordered[1:]:
+            columns = _columns([result, item])
+            if len(columns) > max(len(result.fields), len(item.fields)):
+                result = self._widened(result, columns)
             result = n.Join(result, item)
         return result
 
     def _union(self, inputs: Sequence[n.Node]) -> n.Node:
-        columns = tuple(dict.fromkeys(name for node in inputs for name in n.names(node.fields)))
+        columns = _columns(inputs)
         wide = [self._widened(node, columns) for node in inputs]
         return wide[0] if len(wide) == 1 else n.Union(tuple(wide))
+
+    def _minus(self, base: n.Node, inputs: Sequence[n.Node]) -> n.Node:
+        base = self._widened(base, _columns([base, *inputs]))
+        for item in inputs:
+            base = n.Without(base, item)
+        return base
 
     def _widened(self, node: n.Node, columns: tuple[str, ...]) -> n.Node:
         missing = [c for c in columns if c not in n.names(node.fields)]
@@ -188,35 +190,43 @@ class StaticCompiler(BodyCompiler):
             return node if n.names(node.fields) == columns else n.Project(node, columns)
         return n.Project(n.Join(node, self._candidates(columns)), columns)
 
-    def _candidates(self, columns: tuple[str, ...]) -> n.Node:
-        """The rows over which operands with different variables are compared: the fluent's domain, or what the rule's
-        own relations bind."""
-        if self.domain is not None and set(columns) <= set(n.names(self.domain.fields)):
-            return self.domain if n.names(self.domain.fields) == columns else n.Project(self.domain, columns)
-        for leaf in self.leaves:
-            if set(columns) <= set(n.names(leaf.fields)):
-                return n.Project(n.Keys(leaf), columns)
+    def _declared(self, columns: tuple[str, ...]) -> n.Node | None:
+        """The rows of these columns that the fluent's domain and the rule's background conditions bind."""
         rows: n.Node | None = None
+        if self.domain is not None and set(columns) & set(n.names(self.domain.fields)):
+            rows = self.domain
+        calls = [c for c in self.conditions if isinstance(c, Call) and variables_in(c)]
+        reached = set(columns)
+        chosen: list[Call] = []
+        while more := [c for c in calls if c not in chosen and set(variables_in(c)) & reached]:
+            chosen.extend(more)  # type: ignore[arg-type]
+            reached |= {v for c in more for v in variables_in(c)}
+        if chosen:
+            rows = self.rows(chosen, rows)
+        return rows
+
+    def _candidates(self, columns: tuple[str, ...]) -> n.Node:
+        """The rows over which operands with different variables are compared: what the fluent's domain and the rule's
+        background conditions bind, and for the other columns what the rule's own relations have."""
+        rows = self._declared(columns)
         for leaf in self.leaves:
-            new = [c for c in n.names(leaf.fields) if c in columns]
-            if new and (rows is None or not set(new) <= set(n.names(rows.fields))):
-                keys = n.Project(n.Keys(leaf), tuple(new))
+            known = () if rows is None else n.names(rows.fields)
+            new = [c for c in n.names(leaf.fields) if c in columns and c not in known]
+            if new:
+                keys = n.Project(n.Keys(leaf), tuple(c for c in n.names(leaf.fields) if c in columns))
                 rows = keys if rows is None else n.Join(rows, keys)
         assert rows is not None
         return n.Project(rows, columns)
 
     def _complement(self, inputs: Sequence[n.Node], condition: IntervalOperation) -> n.Node:
-        columns = tuple(dict.fromkeys(name for node in inputs for name in n.names(node.fields)))
-        if not columns:
-            rows: n.Node = n.Unit()
-        elif self.domain is not None and set(columns) <= set(n.names(self.domain.fields)):
-            rows = self._candidates(columns)
-        else:
+        columns = _columns(inputs)
+        rows = self._declared(columns) if columns else n.Unit()
+        if rows is None or not set(columns) <= set(n.names(rows.fields)):
             raise self.error(
                 "complement-without-domain", "complement_all needs to know for which entities", condition.span,
                 f"add a declaration such as grounding({self.clause.template.replace('_', 'X')}="
                 f"{self.clause.value}) :- …")
-        result: n.Node = n.Always(rows)
+        result: n.Node = n.Always(rows if n.names(rows.fields) == columns else n.Project(rows, columns))
         for item in inputs:
             result = n.Without(result, item)
         return result
@@ -276,3 +286,7 @@ def _about_infinity(goal: Condition) -> Condition:
     if isinstance(goal, Compare) and goal.right == Atom("inf") and goal.operator in ("==", "\\=="):
         return replace(goal, operator="=:=" if goal.operator == "==" else "=\\=")
     return goal
+
+
+def _columns(nodes: Sequence[n.Node]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for node in nodes for name in n.names(node.fields)))

@@ -15,6 +15,7 @@ from eventide.errors import ProgramError
 from eventide.kernels.arrays import Array
 from eventide.kernels.deadlines import automaton
 from eventide.kernels.inertia import inertia, inertia_values, tag
+from eventide.kernels.joins import contains
 from eventide.kernels.sorting import is_sorted, order, sort_points
 
 _TABLE_BITS = 12
@@ -91,7 +92,8 @@ class _Builder:
                 codes = rows.column(self.value_field.name)
             keys = pack_rows(self.space, rows, self.arguments) | np.int64(begin)
             points.append(keys)
-            values.append(np.array([self._value(int(c)) for c in codes], np.int64))
+            known = np.unique(codes)
+            values.append(np.array([self._value(int(c)) for c in known], np.int64)[np.searchsorted(known, codes)])
         if not points:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         keys, local = np.concatenate(points), np.concatenate(values)
@@ -136,17 +138,18 @@ class _Builder:
         for delay in self.node.delays:
             self._value(self.domain.code(value_of(delay.source)))
             self._value(self.domain.code(value_of(delay.target)))
+        if not self.local:
+            return SimpleFluent(Relation.nothing(self.space, self.node.fields), self._nothing_fired())
         if plain and len(self.local) <= 1:
             return self._one_value(marked, keys)
         return self._table(marked, keys, initial)
 
     def _one_value(self, marked: Sequence[_Marked], initial: Array) -> SimpleFluent:
-        if not self.local:
-            return SimpleFluent(Relation.nothing(self.space, self.node.fields), self._nothing_fired())
-        tags = [1 if m.change.kind == "initiated" else 2 for m in marked]
-        points, codes = tag([m.points for m in marked], tags, trusted=True)
-        found = inertia(points, codes, self.timeline.shift, tick=self.timeline.tick, ties=self.ties,
-                        carried=initial if initial.shape[0] else None, trusted=True)
+        # an initial value is initiated one tick before it begins
+        lists = [initial - self.timeline.tick, *(m.points for m in marked)]
+        tags = [1, *(1 if m.change.kind == "initiated" else 2 for m in marked)]
+        points, codes = tag(lists, tags, trusted=True)
+        found = inertia(points, codes, self.timeline.shift, tick=self.timeline.tick, ties=self.ties, trusted=True)
         return self._result(found.starts, found.ends, np.zeros(len(found), np.int64), sole=True)
 
     def _table(self, marked: Sequence[_Marked], keys: Array, initial: Array) -> SimpleFluent:
@@ -161,6 +164,16 @@ class _Builder:
                 letters.append(letter)
             lists.append(mark.points)
             tags.append(1 << letters.index(letter))
+        carried = None
+        if self.node.delays:  # initial values start no deadline
+            carried = (keys, initial) if keys.shape[0] else None
+        else:
+            for value in np.unique(initial).tolist():
+                letter = ("initiated", value, ())
+                if letter not in letters:
+                    letters.append(letter)
+                lists.append(np.ascontiguousarray(keys[initial == value]) - self.timeline.tick)
+                tags.append(1 << letters.index(letter))
         if len(letters) > _MOST_TAGS or len(self.local) > _MOST_VALUES:
             raise ProgramError(f"fluent {self.node.name} has too many rules and values to combine "
                                f"({len(letters)} of at most {_MOST_TAGS}); split it into several fluents")
@@ -175,7 +188,7 @@ class _Builder:
         answer = automaton(
             points, np.ascontiguousarray(columns), initiates, terminates, self.timeline.shift, self.timeline.tick,
             self.timeline.inside(self.timeline.until), sources, targets, delays, postponable,
-            carried=(keys, initial) if keys.shape[0] else None, ties=self.ties, trusted=True)
+            carried=carried, ties=self.ties, trusted=True)
         fired = unpack(self.space, self.arguments, answer.fired_points)
         fired["@"] = answer.fired_points & self.timeline.mask
         fired[self.value_field.name] = self._codes()[answer.fired_values]
@@ -192,15 +205,17 @@ class _Builder:
             return sources, targets, amounts, postponable
         shift = self.timeline.shift
         keys = np.unique(points >> shift) << shift
+        if keys.shape[0] == 0:
+            return sources, targets, np.full((len(rules), 1), -1, np.int64), postponable
         amounts = np.full((len(rules), keys.shape[0]), -1, np.int64)
         for k, delay in enumerate(rules):
             if delay.rows is None:
                 amounts[k] = delay.amount
                 continue
             rows = self.evaluate(delay.rows)
-            at = np.searchsorted(keys, pack_rows(self.space, rows, self.arguments))
             packed = pack_rows(self.space, rows, self.arguments)
-            known = (at < keys.shape[0]) & (keys[np.minimum(at, keys.shape[0] - 1)] == packed)
+            at = np.searchsorted(keys, packed)
+            known = contains(packed, keys)
             amounts[k, at[known]] = rows.column(rows.fields[-1].name)[known].astype(np.int64)
         return sources, targets, amounts, postponable
 
@@ -224,15 +239,14 @@ class _Builder:
                 packed, letters = packed[keep], letters[keep]
             points.append(packed)
             codes.append(letters)
-        packed = np.concatenate(points) if points else np.empty(0, np.int64)
-        letters = np.concatenate(codes) if codes else np.empty(0, np.int64)
+        points.append(keys - self.timeline.tick)
+        codes.append(2 * self._codes()[initial] if keys.shape[0] else keys)
+        packed, letters = np.concatenate(points), np.concatenate(codes)
         if not is_sorted(packed):
             permutation = order(packed)
             packed, letters = packed[permutation], letters[permutation]
-        carried = (keys, self._codes()[initial]) if keys.shape[0] else (None, None)
         starts, ends, values = inertia_values(
-            packed, letters, self.timeline.shift, self.timeline.tick, self.ties, carried=carried[0],
-            carried_values=carried[1], trusted=True)
+            packed, letters, self.timeline.shift, self.timeline.tick, self.ties, trusted=True)
         return self._pack(starts, ends, values)
 
     def _codes(self) -> Array:
@@ -249,6 +263,10 @@ class _Builder:
 
     def _pack(self, starts: Array, ends: Array, codes: Array | int) -> SimpleFluent:
         """Insert the value's field between the arguments and the time."""
+        begun = starts < ends
+        if not begun.all():  # an initial value that is broken before it begins
+            starts, ends = starts[begun], ends[begun]
+            codes = codes if isinstance(codes, int) else codes[begun]
         self.space.shifts(self.node.fields)
         width, shift = self.space.width(self.value_field.type), self.timeline.shift
         if width:

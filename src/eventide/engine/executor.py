@@ -33,6 +33,7 @@ from eventide.kernels.stab import ends_of, stab_any, starts_of
 
 Result = Rows | Relation
 MOST_ROUNDS = 100_000
+_MODES = {"complement": "relative_complement", "inverse_complement": "relative_complement_inverse"}
 
 
 class Executor:
@@ -410,7 +411,7 @@ class Executor:
         source, target = self.evaluate(node.source), self.evaluate(node.target)
         timeline = self.space.timeline
         target = target.project(source.fields)
-        found = allen(node.relation, node.mode, source.intervals, target.intervals, timeline.shift, timeline.tick,
+        found = allen(node.relation, _MODES.get(node.mode, node.mode), source.intervals, target.intervals, timeline.shift, timeline.tick,
                       trusted=True)
         return Relation(self.space, source.fields, found)
 
