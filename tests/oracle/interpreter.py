@@ -14,7 +14,9 @@ thesis on RTEC, with the conventions of the design's section "Conventions of tim
 - A cut in the body of a rule for a simple fluent or an event has no effect (a head either follows or it does not);
   in a `holdsFor` clause it hides the later clauses of the same fluent and value.
 - `initially` and `complement_all` count from the first time-point after `start` (`initially` from `initially_at` where
-  the run starts before). Nothing happens outside `(start, until]`: no event, no start, no end, no effect.
+  the run starts before). Facts count within `(start, until]`; what holds at the first time-point begins at `start`.
+- A value that a rule's head names exists, even if the grounding does not list it: it ends the other values, but holds
+  nowhere itself. Values that a body binds must be listed where a grounding lists values.
 """
 
 from __future__ import annotations

@@ -29,14 +29,6 @@ def at(*times: int, **answers: Fluents) -> dict[int, Fluents]:
 TRANSPARENT = "window transparency: the one-window answer at the query time, clipped"
 
 WITHOUT_MARK: dict[str, Difference] = {
-    "E08c_two_values_w_only_grounded": Difference(
-        {20: {"loc(a)=h": [(3, None)]}},
-        "the grounding lists the value h only, so initiating w at 5 has no effect (design: values of a fluent)",
-    ),
-    "H05_dyn_ungrounded_value": Difference(
-        at(10, 20, 30, fluents={"g(a)=on": [(4, None)], "h(a)=true": [(4, None)]}),
-        "the grounding lists the value on only, so initiating off at 6 has no effect (design: values of a fluent)",
-    ),
     "I08b_fi_initially_neg": Difference(
         {
             10: {"f(a)=true": [(0, None)]},

@@ -67,7 +67,8 @@ class Program:
             graph.add_edges_from((used, node) for body in bodies for used in self.used(body))
 
         for key in dict.fromkeys([*self.changes, *self.initials]):
-            add(("simple", *key), [r.body for r in [*self.changes[key], *self.initials[key], *self.delays[key]]])
+            bodies = [rule.body for rule in self.changes[key]] + [rule.body for rule in self.initials[key]]
+            add(("simple", *key), bodies + [rule.body for rule in self.delays[key]])
         for key, rules in self.events.items():
             add(("event", *key), [rule.body for rule in rules])
         for index, static in enumerate(self.statics):

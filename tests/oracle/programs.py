@@ -103,7 +103,7 @@ class Sketch:
             "happensAt(go(X,P{i}),T), favourite(X,P{i})",
         ]
         for pair in self.unary():
-            options += [f"happensAt(start({pair}),T)", f"happensAt(end({pair}),T)"]
+            options += [f"happensAt({kind}({pair}),T)" for kind in ("start", "end", "startI")]
         for pair in self.unary(simple=True):
             options += [f"initiatedAt({pair},T)"]
         return options + [f"happensAt({event}(X),T)" for event in self.events]
@@ -153,6 +153,12 @@ class Sketch:
             self.rule(f"initiatedAt({fluent.pairs('X')[0]},T)", pairs)
         if self.chance():
             self.rule(f"terminatedAt({fluent.name}(X)=_,T)", pairs)
+        if self.draw(st.integers(0, 3)) == 3:
+            head = self.pick(*fluent.pairs("X"))
+            lower = self.unary(simple=True)
+            chained = [f"initiatedAt({head},T1,T,T2) :- initiatedAt({pair},T1,T,T2)." for pair in lower]
+            self.lines.append(self.pick(f"initiates(e2(X),{head},T) :- \\+ happensAt(e1(X),T).",
+                                        f"terminates(n(X,V),{head},T) :- V < {{k}}.", *chained))
 
     def located(self) -> Fluent:
         """A fluent whose value comes from an event."""
@@ -206,7 +212,8 @@ class Sketch:
             links.append((later[-1], first))
         for source, target in links:
             self.lines.append(self.pick(f"fi({source}, {target}, {{d}}).", f"fi({source}, {target}, D) :- delay(X,D)."))
-            if self.chance():
+            # Two deadlines of a loop, due together, could postpone each other: the one that closes it never waits.
+            if target != first and self.chance():
                 self.lines.append(f"p({source.replace('X', '_')}).")
         return self.define(fluent)
 
@@ -235,6 +242,13 @@ class Sketch:
         self.events.append(event)
         if self.domain:
             self.lines.append(f"grounding({event}(X)) :- dom(X).")
+
+    def built(self) -> Fluent:
+        """A fluent built from the points of an output event."""
+        fluent = Fluent(self.name("b"), 1, ("true",), False)
+        self.lines.append(f"buildFromPoints({fluent.pairs('X')[0]}, {self.pick(*self.events)}(X)).")
+        self.fluents.append(fluent)
+        return fluent
 
     def counter(self) -> Fluent:
         """A fluent that counts the entities for which something holds or happens."""
@@ -351,7 +365,7 @@ def streams(draw: DrawFn, text: str, tick: int, aligned: bool) -> list[Fact]:
     step = tick if aligned else 1
     times = st.integers(0, horizon // step).map(lambda k: k * step)
     entity = st.sampled_from(ENTITIES)
-    lengths = st.integers(1, 12).map(lambda k: k * tick)
+    lengths = st.sampled_from((1, 2, 3, 4, 6, 12)).map(lambda k: k * tick)
     starts = st.integers(0, horizon // tick).map(lambda k: k * tick)
     kinds: dict[str, SearchStrategy[Fact]] = {}
     for name in ("e1", "e2"):
@@ -518,6 +532,8 @@ def outputs(draw: DrawFn) -> Case:
         program.output()
     if program.chance():
         program.counter()
+    if program.chance():
+        program.built()
     if program.chance():
         program.simple()
     return program.finish()

@@ -108,7 +108,8 @@ class Store:
     # What bodies may ask (resolution.Knowledge)
 
     def visible(self, time: float) -> bool:
-        return self.start < time <= self.until
+        """Whether a boundary is seen: what holds at the first time-point begins at the run's own start."""
+        return self.start <= time <= self.until
 
     def happenings(self, key: Key, time: int | None) -> Iterable[tuple[Term, int]]:
         return dict.fromkeys([*at_times(self.given, key, time), *at_times(self.derived, key, time)])

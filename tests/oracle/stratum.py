@@ -55,7 +55,7 @@ class Stratum:
         """Compute all time-points and leave the maximal intervals in the store."""
         store, grid = self.store, self.store.grid
         initial, prior = self.initial_pairs(), int(grid.prev(store.initially_from))
-        first = grid.cell(store.start + 1)
+        first = grid.cell(store.start)
         cell = first = min(first, prior) if initial else first
         store.running, store.states = frozenset(self.fluents), {cell: frozenset()}
         while cell <= store.until:
@@ -118,9 +118,9 @@ class Stratum:
         initiated: Moments = {}
         terminated: Moments = {}
         events: Moments = {}
-        for time in range(max(cell, store.start + 1), min(int(store.grid.next(cell)), store.until + 1)):
+        for time in range(max(cell, store.start), min(int(store.grid.next(cell)), store.until + 1)):
             for rule in self.change_rules:
-                members = store.members.get(functor_of(rule.pair.fluent))
+                members = self.members(rule)
                 for pair in self.at(time, rule.time, pair_term(rule.pair), rule.body, members):
                     if rule.kind == "initiated" and not is_ground(pair):
                         raise Unsafe(f"variables without a value in initiatedAt({pair})")
@@ -140,7 +140,21 @@ class Stratum:
         kept = {pair for pair in store.states[cell] if not broken(pair, begun, terminated)}
         if store.ties == "termination":
             begun = {pair for pair in begun if not broken(pair, begun, terminated)}
-        return Effects(initiated, terminated, events, frozenset(kept | begun))
+        return Effects(initiated, terminated, events, frozenset(p for p in kept | begun if self.listed(p)))
+
+    def members(self, rule: trees.ChangeRule) -> list[Term] | None:
+        """The instances a rule may initiate: a value that the rule names exists, to end the others, even where the
+        grounding does not list it."""
+        members = self.store.members.get(functor_of(rule.pair.fluent))
+        if members is None or rule.kind == "terminated" or isinstance(rule.pair.value, Variable):
+            return members
+        fluents = dict.fromkeys(m.args[0] for m in members if isinstance(m, Compound))
+        return [Compound("=", (fluent, rule.pair.value)) for fluent in fluents]
+
+    def listed(self, pair: Term) -> bool:
+        """Whether a pair may hold: its grounding lists it, or there is none."""
+        members = self.store.members.get(pair_key(pair))
+        return members is None or any(unify(pair, m, {}) is not None for m in members)
 
     def at(self, time: int, clock: Term, head: Term, body: trees.Body, members: list[Term] | None) -> list[Term]:
         """The instances of a head that follow at a time."""
@@ -179,9 +193,7 @@ class Stratum:
     def leads_to(self, target: Term, source: Term) -> bool:
         """A deadline leads to another value of the same fluent, one that its grounding lists."""
         assert isinstance(target, Compound) and isinstance(source, Compound)
-        members = self.store.members.get(pair_key(target))
-        listed = members is None or any(unify(target, m, {}) is not None for m in members)
-        return target.args[0] == source.args[0] and listed
+        return target.args[0] == source.args[0] and self.listed(target)
 
     def moves(self, pair: Term) -> bool:
         """Whether `p(pair)` is declared."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 
 from eventide.syntax.terms import Atom, Compound, ListTerm, Number, Term, Variable, variables_of
 
@@ -77,7 +77,7 @@ def _rest(items: ListTerm, shared: int) -> Term:
     return ListTerm(items.items[shared:], items.tail)
 
 
-def rename(variables: Iterator[Variable] | set[Variable]) -> Substitution:
+def rename(variables: Iterable[Variable]) -> Substitution:
     """A substitution of variables by new ones."""
     return {v: Variable(f"{v.name}#{next(_fresh)}", v.anonymous) for v in set(variables)}
 

@@ -49,11 +49,11 @@ def test_at_most_one_value_of_a_simple_fluent_holds(family: str) -> None:
     def check(case: Case) -> None:
         answer = evaluate(rules_of(case.text, case.background), case.facts, start=case.start, until=UNTIL,
                           tick=case.tick)
-        held: dict[str, list[tuple[float, float]]] = defaultdict(list)
+        held: dict[str, Intervals] = defaultdict(list)
         for pair, periods in answer.fluents.items():
             held[pair.rpartition("=")[0]] += [(s, INF if e is None else e) for s, e in periods]
-        for periods in held.values():
-            ordered = sorted(periods)
+        for together in held.values():
+            ordered = sorted(together)
             assert all(end <= start for (_, end), (start, _) in itertools.pairwise(ordered))
 
     check()
