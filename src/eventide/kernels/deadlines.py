@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eventide.errors import ArrayError
-from eventide.kernels.arrays import ONE, ZERO, Array, check_array, check_points, check_same_length, jit, trim
+from eventide.kernels.arrays import ONE, ZERO, Array, check_array, check_points, check_same_length, jit, time_mask, trim
 from eventide.kernels.inertia import check_carried, check_clock, check_room, check_ties
 
 MAX_VALUES = 62
@@ -30,9 +30,9 @@ WORD_ENDS, WORD_VALUE, WORD_RULES = np.uintp(1), np.uintp(2), np.uintp(4)
 class AutomatonResult:
     """What `automaton` found.
 
-    `starts`, `ends`, `values`: the maximal intervals, ordered by key, start, value. `fired_points`, `fired_values`: what
-    deadlines initiated, and when. `pending_points`, `pending_rules`: the firing points of deadlines still running after
-    `until`, ordered by point and rule; hand them to the next run.
+    `starts`, `ends`, `values`: the maximal intervals, ordered by key, start, value. `fired_points`, `fired_values`:
+    what deadlines initiated, and when. `pending_points`, `pending_rules`: the firing points of deadlines still running
+    after `until`, ordered by point and rule; hand them to the next run.
     """
 
     starts: Array
@@ -193,8 +193,8 @@ def _run(  # type: ignore[no-untyped-def]
                     )  # fmt: skip
                 else:
                     i, o, f, place, start = _walk_many(
-                        points, codes, table, stride, fires, targets, i, o, f, room, fired_room, base, limit, tick, until,
-                        place, start, due, delay, starts, ends, values, fired_points, fired_values,
+                        points, codes, table, stride, fires, targets, i, o, f, room, fired_room, base, limit, tick,
+                        until, place, start, due, delay, starts, ends, values, fired_points, fired_values,
                     )  # fmt: skip
                 state = np.uintp(table[place + WORD_VALUE] + 1)
                 held = bit << (np.int64(state) - 1) if state > ZERO else np.int64(0)
@@ -297,9 +297,9 @@ def automaton(
     Deadline rule k: `sources[k]` initiated at T, by a row or by a deadline, even if it does not begin, initiates
     `targets[k]` at T+delay unless in T+1 ... T+delay-1 the source is terminated or another value initiated.
     `postponable[k]`: nor if the source is initiated again in T+1 ... T+delay (that arms anew); otherwise further
-    initiations do not move a running deadline. What deadlines and a row initiate at one point counts together. Deadlines
-    fire at times up to `until`, with or without rows; the rest come back as pending. Of postponable deadlines due at
-    one point, those that initiate the source of another one fire first.
+    initiations do not move a running deadline. What deadlines and a row initiate at one point counts together.
+    Deadlines fire at times up to `until`, with or without rows; the rest come back as pending. Of postponable deadlines
+    due at one point, those that initiate the source of another one fire first.
 
     `delays` has shape (rules, 1), or (rules, keys) with a column for every distinct key of `points` and `pending`
     together, in order; a negative one means no deadline for that key. Delays are times, multiples of the tick.
@@ -318,7 +318,7 @@ def automaton(
     if shift > MAX_SHIFT:
         raise ArrayError("shift", f"expected at most {MAX_SHIFT}, got {shift}")
     check_ties(ties)
-    mask = (1 << shift) - 1
+    mask = time_mask(shift)
     initiates, terminates = _table("initiates", initiates), _table("terminates", terminates)
     if initiates.shape != terminates.shape:
         raise ArrayError("terminates", f"has shape {terminates.shape}, initiates has {initiates.shape}")

@@ -9,13 +9,17 @@ import numpy.typing as npt
 
 from eventide.errors import ArrayError
 from eventide.kernels.arrays import (
+    ONE,
+    ZERO,
     Array,
     Intervals,
     check_array,
     check_points,
     check_same_length,
     jit,
+    time_mask,
     trim,
+    trimmed,
 )
 
 Codes = npt.NDArray[np.uint32]
@@ -31,8 +35,7 @@ _MASKED_VALUES = 62  # as many values as the masks of `_scan_masks` can hold
 
 def check_clock(shift: int, tick: int) -> None:
     """Raise ArrayError unless `shift` leaves room for keys and times, and the tick is positive."""
-    if not 1 <= shift <= 62:
-        raise ArrayError("shift", f"expected 1 to 62, got {shift}")
+    time_mask(shift)
     if tick < 1:
         raise ArrayError("tick", f"expected a positive number, got {tick}")
 
@@ -53,7 +56,7 @@ def _first_late(points: Array, mask: int, tick: int) -> int:
 
 def check_room(name: str, points: Array, shift: int, tick: int) -> None:
     """Raise ArrayError if one tick after a point would reach the cell that means "open"."""
-    bad = _first_late(points, (1 << shift) - 1, tick)
+    bad = _first_late(points, time_mask(shift), tick)
     if bad >= 0:
         raise ArrayError(name, "time leaves no room for a tick before the open end", int(bad))
 
@@ -80,9 +83,8 @@ def check_carried(name: str, carried: Array, points: Array, shift: int, several:
 @jit
 def _merge_tagged(a, a_codes, a_step, b, b_codes, b_step, points, codes):  # type: ignore[no-untyped-def]
     """Merge two sorted lists; a step of 0 reads one code for the whole list. The current point stays in registers."""
-    one = np.uintp(1)
     n, m = np.uintp(a.shape[0]), np.uintp(b.shape[0])
-    i, j, o = np.uintp(0), np.uintp(0), np.uintp(0)
+    i, j, o = ZERO, ZERO, ZERO
     last, code = np.int64(-1), np.uint32(0)
     while i < n and j < m:
         x, y = a[i], b[j]
@@ -103,17 +105,17 @@ def _merge_tagged(a, a_codes, a_step, b, b_codes, b_step, points, codes):  # typ
         o += np.uintp(fresh & (last >= 0))
         code = a_codes[i * a_step] | (np.uint32(0) if fresh else code)
         last = a[i]
-        i += one
+        i += ONE
     while j < m:
         points[o], codes[o] = last, code
         fresh = b[j] != last
         o += np.uintp(fresh & (last >= 0))
         code = b_codes[j * b_step] | (np.uint32(0) if fresh else code)
         last = b[j]
-        j += one
+        j += ONE
     if last >= 0:
         points[o], codes[o] = last, code
-        o += one
+        o += ONE
     return o
 
 
@@ -158,26 +160,25 @@ def _merged(a: tuple[Array, Codes], b: tuple[Array, Codes]) -> tuple[Array, Code
 
 @jit
 def _scan(points, codes, mask, tick, survives, carried, starts, ends):  # type: ignore[no-untyped-def]
-    one = np.uintp(1)
     n, m = np.uintp(points.shape[0]), np.uintp(carried.shape[0])
-    i, c, o = np.uintp(0), np.uintp(0), np.uintp(0)
+    i, c, o = ZERO, ZERO, ZERO
     limit, start, holds = np.int64(-1), np.int64(0), np.int64(0)
     while i < n:
         point = points[i]
         if point > limit:  # the first row of the next key
             if holds != 0:
                 starts[o], ends[o] = start, limit
-                o += one
+                o += ONE
                 holds = np.int64(0)
             limit = point | mask
             while c < m and carried[c] <= limit:
                 start = carried[c]
-                c += one
+                c += ONE
                 if start | mask == limit:
                     holds = np.int64(1)
                 else:
                     starts[o], ends[o] = start, start | mask
-                    o += one
+                    o += ONE
         code = np.int64(codes[i])
         change = point + tick
         unbroken = ((code >> 1) & 1) ^ 1
@@ -186,14 +187,14 @@ def _scan(points, codes, mask, tick, survives, carried, starts, ends):  # type: 
         starts[o], ends[o] = start, change
         o += np.uintp(holds & (after ^ 1))
         holds = after
-        i += one
+        i += ONE
     if holds != 0:
         starts[o], ends[o] = start, limit
-        o += one
+        o += ONE
     while c < m:
         starts[o], ends[o] = carried[c], carried[c] | mask
-        o += one
-        c += one
+        o += ONE
+        c += ONE
     return o
 
 
@@ -230,10 +231,10 @@ def inertia(
         check_carried("carried", held, points, shift, several=False)
     size = points.shape[0] + held.shape[0] + 1
     starts, ends = np.empty(size, np.int64), np.empty(size, np.int64)
-    mask = np.int64((1 << shift) - 1)
+    mask = np.int64(time_mask(shift))
     survives = np.int64(ties == "initiation")
     used = int(_scan(points, codes, mask, np.int64(tick), survives, held, starts, ends))
-    return Intervals(trim(starts, used), trim(ends, used))
+    return trimmed(starts, ends, used)
 
 
 # ---------------------------------------------------------------- many values
@@ -245,31 +246,30 @@ def _scan_masks(points, codes, mask, tick, carried, carried_values, starts, ends
 
     Also returns the largest code seen; the result means nothing if that is no value below 62.
     """
-    one = np.uintp(1)
     n, m = np.uintp(points.shape[0]), np.uintp(carried.shape[0])
-    i, c, o = np.uintp(0), np.uintp(0), np.uintp(0)
+    i, c, o = ZERO, ZERO, ZERO
     limit, start, value, fresh, top = np.int64(-1), np.int64(0), np.int64(0), np.int64(0), np.int64(-1)
     held, begun, ended = np.int64(0), np.int64(0), np.int64(0)
     following = points[0] if n > 0 else np.int64(-1)
     while i < n:
         point = following
         code = codes[i]
-        i += one
+        i += ONE
         following = points[i] if i < n else np.int64(-1)
         if point > limit:
             if held != 0:
                 starts[o], ends[o], values[o] = start, limit, value
-                o += one
+                o += ONE
                 held = np.int64(0)
             limit = point | mask
             while c < m and carried[c] <= limit:
                 start, value = carried[c], carried_values[c]
-                c += one
+                c += ONE
                 if start | mask == limit:
                     held = np.int64(1) << (value & 63)
                 else:
                     starts[o], ends[o], values[o] = start, start | mask, value
-                    o += one
+                    o += ONE
         named = code >> 1
         bit = np.int64(1) << (named & 63)
         initiates = (code & 1) == 0
@@ -294,11 +294,11 @@ def _scan_masks(points, codes, mask, tick, carried, carried_values, starts, ends
         ended = np.int64(0) if last else ended
     if held != 0:
         starts[o], ends[o], values[o] = start, limit, value
-        o += one
+        o += ONE
     while c < m:
         starts[o], ends[o], values[o] = carried[c], carried[c] | mask, carried_values[c]
-        o += one
-        c += one
+        o += ONE
+        c += ONE
     return o, top
 
 
@@ -416,7 +416,7 @@ def inertia_values(
         _check_carried_values(held, held_values, shift)
     size = points.shape[0] + held.shape[0] + 1
     starts, ends, values = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
-    mask = np.int64((1 << shift) - 1)
+    mask = np.int64(time_mask(shift))
     if ties == "termination" and (held.shape[0] == 0 or int(held_values.max()) < _MASKED_VALUES):
         used, top = _scan_masks(points, codes, mask, np.int64(tick), held, held_values, starts, ends, values)
         if top < 2 * _MASKED_VALUES:

@@ -8,26 +8,37 @@ from __future__ import annotations
 import numpy as np
 
 from eventide.errors import ArrayError
-from eventide.kernels.arrays import Array, Intervals, Mask, check_intervals, check_points, jit, trim
+from eventide.kernels.arrays import (
+    ONE,
+    ZERO,
+    Array,
+    Intervals,
+    Mask,
+    check_array,
+    check_intervals,
+    check_points,
+    jit,
+    time_mask,
+    trimmed,
+)
 
-_FILL = 64  # from so many points per interval on, walking the intervals is faster than walking the points
+_FILL = 400  # from so many points per interval on, walking the intervals is faster than walking the points
 _SEARCH = 32  # from so many intervals per point on, searching is faster than walking the intervals
 
 
 @jit
 def _stab_merge(points, starts, ends, found):  # type: ignore[no-untyped-def]
-    one = np.uintp(1)
     n, m = np.uintp(points.shape[0]), np.uintp(starts.shape[0])
-    i, j = np.uintp(0), np.uintp(0)
+    i, j = ZERO, ZERO
     while i < n and j < m:
         start, end = starts[j], ends[j]
         while i < n and points[i] < end:
             found[i] = points[i] >= start
-            i += one
-        j += one
+            i += ONE
+        j += ONE
     while i < n:
         found[i] = False
-        i += one
+        i += ONE
 
 
 @jit
@@ -62,18 +73,17 @@ def _stab_fill(points, starts, ends, found):  # type: ignore[no-untyped-def]
 
 @jit
 def _locate_merge(points, starts, ends, index):  # type: ignore[no-untyped-def]
-    one = np.uintp(1)
     n, m = np.uintp(points.shape[0]), np.uintp(starts.shape[0])
-    i, j = np.uintp(0), np.uintp(0)
+    i, j = ZERO, ZERO
     while i < n and j < m:
         start, end = starts[j], ends[j]
         while i < n and points[i] < end:
             index[i] = np.int64(j) if points[i] >= start else np.int64(-1)
-            i += one
-        j += one
+            i += ONE
+        j += ONE
     while i < n:
         index[i] = -1
-        i += one
+        i += ONE
 
 
 def _search(points: Array, a: Intervals) -> Array:
@@ -108,13 +118,13 @@ def stab(points: Array, a: Intervals, *, trusted: bool = False) -> Mask:
 def locate(points: Array, a: Intervals, *, trusted: bool = False) -> Array:
     """The index of the interval that contains each point, or -1. Points in any order.
 
-    Cost: O(n + m), one merge, if the points are sorted; otherwise, or if points are few, O(n log m). `trusted` skips the
-    check of the intervals only.
+    Cost: O(n + m), one merge, if the points are sorted; otherwise, or if points are few, O(n log m). `trusted` skips
+    the check of the intervals only.
 
     >>> locate(np.array([7, 3, 20]), Intervals(np.array([1, 6]), np.array([4, 11]))).tolist()
     [1, 0, -1]
     """
-    _check_any_order(points)
+    check_array("points", points)
     check_intervals("a", a, trusted=trusted)
     n, m = points.shape[0], len(a)
     if n == 0 or m == 0:
@@ -135,10 +145,6 @@ def stab_any(points: Array, a: Intervals, *, trusted: bool = False) -> Mask:
     return locate(points, a, trusted=trusted) >= 0
 
 
-def _check_any_order(points: Array) -> None:
-    check_points("points", points, trusted=True)
-
-
 def starts_of(a: Intervals, tick: int, shift: int | None = None) -> Array:
     """The points at which the intervals were initiated (RTEC's `start(F=V)` events): one tick before each start.
 
@@ -150,7 +156,7 @@ def starts_of(a: Intervals, tick: int, shift: int | None = None) -> Array:
     check_intervals("a", a, trusted=True)
     starts = a.starts
     if shift is not None:
-        inside = starts & ((1 << shift) - 1) >= tick
+        inside = starts & time_mask(shift) >= tick
         starts = starts if inside.all() else starts[inside]
     return starts - tick
 
@@ -164,7 +170,7 @@ def ends_of(a: Intervals, tick: int, shift: int) -> Array:
     [10]
     """
     check_intervals("a", a, trusted=True)
-    mask = (1 << shift) - 1
+    mask = time_mask(shift)
     closed = a.ends & mask != mask
     ends = a.ends if closed.all() else a.ends[closed]
     return ends - tick
@@ -172,20 +178,22 @@ def ends_of(a: Intervals, tick: int, shift: int) -> Array:
 
 @jit
 def _runs(points, reach, length, mask, until, starts, ends):  # type: ignore[no-untyped-def]
-    one = np.uintp(1)
     n = np.uintp(points.shape[0])
-    i, o = np.uintp(0), np.uintp(0)
+    i, o = ZERO, ZERO
     while i < n:
         first = points[i]
         last = first
         limit = first | mask
-        i += one
+        i += ONE
         while i < n and points[i] <= limit and points[i] - last <= reach:
             last = points[i]
-            i += one
+            i += ONE
+        still_open = last & mask == until
+        while still_open and i < n and points[i] <= limit:  # later than `until`, and covered
+            i += ONE
         starts[o] = first
-        ends[o] = limit if last & mask == until or length >= limit - last else last + length
-        o += one
+        ends[o] = limit if still_open or length >= limit - last else last + length
+        o += ONE
     return o
 
 
@@ -207,7 +215,7 @@ def from_points(
     check_points("points", points, trusted=trusted)
     size = points.shape[0]
     starts, ends = np.empty(size, np.int64), np.empty(size, np.int64)
-    mask = np.int64((1 << shift) - 1)
+    mask = np.int64(time_mask(shift))
     open_at = np.int64(-1 if until is None else until)
     used = int(_runs(points, np.int64(max(gap, length)), np.int64(length), mask, open_at, starts, ends))
-    return Intervals(trim(starts, used), trim(ends, used))
+    return trimmed(starts, ends, used)
