@@ -177,22 +177,24 @@ def ends_of(a: Intervals, tick: int, shift: int) -> Array:
 
 
 @jit
-def _runs(points, reach, length, mask, until, starts, ends):  # type: ignore[no-untyped-def]
-    n = np.uintp(points.shape[0])
+def _runs(points, gap, length, mask, until, starts, ends):  # type: ignore[no-untyped-def]
+    n, reach = np.uintp(points.shape[0]), max(gap, length)
     i, o = ZERO, ZERO
     while i < n:
-        first = points[i]
-        last = first
+        first = last = points[i]
         limit = first | mask
+        final = limit - mask + until  # a run that ends here is open
         i += ONE
-        while i < n and points[i] <= limit and points[i] - last <= reach:
+        while i < n and points[i] <= limit:
+            step = points[i] - last
+            if step > gap and (last == final or step > reach):
+                break
             last = points[i]
             i += ONE
-        still_open = last & mask == until
-        while still_open and i < n and points[i] <= limit:  # later than `until`, and covered
+        while last == final and i < n and points[i] <= limit:  # later than `until`, and covered
             i += ONE
         starts[o] = first
-        ends[o] = limit if still_open or length >= limit - last else last + length
+        ends[o] = limit if last == final or length >= limit - last else last + length
         o += ONE
     return o
 
@@ -217,5 +219,5 @@ def from_points(
     starts, ends = np.empty(size, np.int64), np.empty(size, np.int64)
     mask = np.int64(time_mask(shift))
     open_at = np.int64(-1 if until is None else until)
-    used = int(_runs(points, np.int64(max(gap, length)), np.int64(length), mask, open_at, starts, ends))
+    used = int(_runs(points, np.int64(gap), np.int64(length), mask, open_at, starts, ends))
     return trimmed(starts, ends, used)
