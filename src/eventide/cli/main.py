@@ -81,7 +81,7 @@ def _run(arguments: list[str]) -> int:
 class Command(typer.core.TyperCommand):
     """A command whose options for several files take them one after the other: `--events a.csv b.csv`."""
 
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Repeat the name of such an option before each of its values, as the parser wants it."""
         several = {name for param in self.params if getattr(param, "multiple", False) for name in param.opts}
         return super().parse_args(ctx, list(_repeated(args, several)))

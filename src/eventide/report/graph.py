@@ -60,9 +60,9 @@ def dependency_graph(model: Model) -> Graph:
         label = signature(output.template, domains(model, slot, output.template))
         if output.value is not None and parts.count(output.template) > 1:
             label += f"={output.value}"
-        kind = "event" if slot == "e" else "simple fluent" if name == output.template else \
+        shown = "event" if slot == "e" else "simple fluent" if name == output.template else \
             "statically determined fluent"
-        boxes[name] = Box(name, label, kind, model.levels.get(name, 1), cycles.get(name))
+        boxes[name] = Box(name, label, shown, model.levels.get(name, 1), cycles.get(name))
     arrows: dict[tuple[str, str], None] = {}
     for clause in model.of_kind("initiated", "terminated", "static", "runs", "event", "initial", "delay"):
         target = _defined_by(clause)

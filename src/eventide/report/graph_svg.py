@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from itertools import pairwise
 
 from eventide.report.graph import COLOURS, Box, Graph
 from eventide.report.layout import HEIGHT, ROW, Layout, laid_out
@@ -107,7 +108,7 @@ def _arrow(graph: Graph, layout: Layout, arrow: tuple[str, str], ids: dict[str, 
         points[0] = (points[0][0], points[0][1] - half)
         points[-1] = (points[-1][0], points[-1][1] + half + (2 if up else -2))
         line = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
-        for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+        for (x0, y0), (x1, y1) in pairwise(points):
             middle = (y0 + y1) / 2
             line += f"C{x0:.1f} {middle:.1f} {x1:.1f} {middle:.1f} {x1:.1f} {y1:.1f}"
     return f'<path class="{kind}" data-from="{ids[source]}" data-to="{ids[target]}" d="{line}"/>'

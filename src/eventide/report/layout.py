@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from eventide.report.graph import Graph
 
@@ -94,7 +95,7 @@ def _stops(graph: Graph, layout: Layout) -> dict[Hashable, list[Hashable]]:
             path.append(stop)
         path.append(target)
         layout.paths[source, target] = path
-        for a, b in zip(path, path[1:], strict=False):
+        for a, b in pairwise(path):
             if layout.row_of[a] != layout.row_of[b]:
                 neighbours.setdefault(a, []).append(b)
                 neighbours.setdefault(b, []).append(a)
