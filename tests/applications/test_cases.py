@@ -64,7 +64,6 @@ def test_the_expected_intervals_are_maximal(case: dict[str, Any]) -> None:
 # The case of maritime_allen has the same rows and expects all of maritime's intervals too.
 MARKS = {
     "maritime_allen_worked_example": [pytest.mark.slow],
-    "activity_worked_example": [pytest.mark.xfail(reason="the oracle has no start event at the start of the run")],
 }
 EVALUATED = [
     pytest.param(path, id=path.stem, marks=MARKS.get(path.stem, []))

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 import eventide as ev
 from eventide.syntax.event_calculus import parse
 
+from tests.engine.running import Timelines, facts_of, shown, timelines
 from tests.oracle.interpreter import Answer, evaluate
-from tests.oracle.programs import FAMILIES, LAST, Case
-from tests.engine.running import Timelines, facts_of, timelines
+from tests.oracle.programs import FAMILIES, LAST, Case, arrivals
+from tests.oracle.windows import evaluate_windows
 
 
 def expected(answer: Answer) -> tuple[Timelines, list[tuple[str, str, int]]]:
@@ -33,3 +34,21 @@ def test_one_window(family: str, data: st.DataObject) -> None:
     fluents, events = timelines(program, facts_of((fact, None) for fact in case.facts), start=case.start, end=LAST,
                                 tick=case.tick)
     assert (fluents, sorted(set(events))) == wanted
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+@given(data=st.data())
+def test_windows(family: str, data: st.DataObject) -> None:
+    """Windows of any size and step, late arrivals: at every query time the clipped one-window answer."""
+    case: Case = data.draw(FAMILIES[family])
+    window = data.draw(st.integers(1, 6), "window") * 5 * case.tick
+    step = min(window, data.draw(st.integers(1, 4), "step") * 4 * case.tick)
+    timed = data.draw(arrivals(case.facts, window, step, case.start))
+    rules = parse(case.text + "\n" + case.background).rules
+    answers = evaluate_windows(rules, timed, window, step, case.start, LAST, tick=case.tick)
+    program = ev.parse(case.text + "\n" + case.background)
+    rows = program.run(facts_of(timed), window=window, step=step, start=case.start, end=LAST, tick=case.tick,
+                       emit="windows").to_arrow().to_pylist()
+    for query, answer in answers.items():
+        fluents, events = shown([row for row in rows if row["query_time"] == query])
+        assert (fluents, sorted(set(events))) == expected(answer.clipped), f"at {query}"

@@ -9,7 +9,7 @@ import networkx as nx
 from eventide.algebra import nodes as n
 from eventide.analysis.bodies import BodyCompiler, Rejected
 from eventide.analysis.model import Clause, Model, Output, part_name
-from eventide.analysis.patterns import pair_leaves, substitute, variables_in
+from eventide.analysis.patterns import fill, name_of, pair_leaves, substitute, variables_in
 from eventide.analysis.sources import Sources, initiations_name
 from eventide.analysis.statics import StaticCompiler
 from eventide.syntax.terms import Number, Term, Variable, arguments_of, functor_of, is_ground
@@ -96,8 +96,7 @@ class Compiler:
             rows.append(n.Rename(n.Project(node, (name,)), (field,)))
         if not found:
             return None, None
-        heads = [c.value for c in self.model.of_kind("initiated", "initial") if c.template == template]
-        heads += [t for c in self.model.of_kind("delay") if c.template == template for t in (c.value, c.target) if t]
+        heads = [c.value for c in self.model.of_kind("initiated") if c.template == template]
         allowed = tuple(dict.fromkeys([*constants, *(h for h in heads if not isinstance(h, Variable))]))
         return allowed, None if not rows else rows[0] if len(rows) == 1 else n.Union(tuple(rows))
 
@@ -186,12 +185,14 @@ class Compiler:
             unbound = []
         if unbound:
             raise compiler.error(
-                "unsafe-variable", f"{', '.join(unbound)} of the head is bound by no condition", clause.span,
-                f"use it in a condition, or add grounding({clause.template.replace('_', 'X')}=…) :- …")
+                "unsafe-variable", f"{', '.join(unbound)} of the head is bound by no condition",
+                compiler.head_place(unbound), "use it in a condition, or declare for which values it is meant: "
+                f"grounding({written(clause)}=…) :- …")
         if isinstance(value, Variable) and value.name not in bound:
             if clause.kind == "terminated":
                 return self._shaped(node, folded.arguments, fields[:-1]), None, True
-            raise compiler.error("unsafe-variable", f"the value {value} is bound by no condition", clause.span,
+            raise compiler.error("unsafe-variable", f"the value {value} is bound by no condition",
+                                 compiler.head_place([value.name]),
                                  "use it in a condition, or write a constant")
         if isinstance(value, Variable):
             return self._shaped(node, folded.leaves, fields), None, False
@@ -245,10 +246,13 @@ class Compiler:
             kind = "initiated" if clause.kind == "initiated" else "terminated"
             changes.append(n.Change(kind, found[0], found[1], found[2], tests))
         allowed, rows = self._values(template)
-        reported = _grounded(self.model, template, allowed)
+        reported = self._listed(template)
         own = None if reported is None or set(reported) >= set(allowed or ()) else reported
         return n.Inertia(template, fields, tuple(changes), self._delays(template), self._initial(template),
                          self.domain(template), allowed, rows, own)
+
+    def _listed(self, template: str) -> tuple[Term, ...] | None:
+        return _grounded(self.model, template, self._values(template)[0])
 
     def _delays(self, template: str) -> tuple[n.Delay, ...]:
         postponed = [c for c in self.model.of_kind("postponable") if c.template == template]
@@ -258,6 +262,12 @@ class Compiler:
                 continue
             clause = self.folded(original)
             if clause is None:
+                continue
+            listed = self._listed(template)
+            if listed is not None and clause.target not in listed:
+                self.model.report("warning", "delay-to-unlisted", f"grounding does not list {template}={clause.target}, "
+                                  "so this delay does nothing", clause.span,
+                                  f"add grounding({template.replace('_', 'X')}={clause.target}) :- …")
                 continue
             postponable = any(isinstance(p.value, Variable) or p.value == clause.value for p in postponed)
             compiler = BodyCompiler(self.model, self.sources, clause, self._domain_for(clause, "f"))
@@ -278,15 +288,18 @@ class Compiler:
             amount = int(clause.delay.value)
             if amount <= 0 or amount != clause.delay.value:
                 raise compiler.error("bad-delay", f"the delay {clause.delay} is not a positive whole number",
-                                     clause.span, "delays count time units")
+                                     clause.delay.span or clause.span, "delays count time units")
             return n.Delay(clause.value, clause.target, None, amount, postponable)
         fields = self.fields[clause.template][:-1]
         wanted = [*dict.fromkeys(variables_in(clause.arguments)), *variables_in(clause.delay)]
         node = compiler.rows(clause.body, wanted=wanted)
         missing = [v for v in wanted if v not in n.names(node.fields)]
         if missing:
-            raise compiler.error("unsafe-variable", f"{', '.join(missing)} of this delay is bound by no condition",
-                                 clause.span, "bind it by a background predicate, or add a grounding declaration")
+            open_ = [v for v in missing if v in variables_in(clause.delay)]
+            place = clause.delay.span if open_ else compiler.head_place(missing)
+            raise compiler.error("unsafe-variable", f"{', '.join(open_ or missing)} of this delay is bound by no "
+                                 "condition", place or clause.span,
+                                 "bind it by a background predicate, or add a grounding declaration")
         amount_field = n.Field("$delay", n.NUMBER)
         computed = n.Compute(node, amount_field, compiler.expression(clause.delay, clause.span))
         shaped = self._shaped_with(computed, clause.arguments, fields, amount_field)
@@ -299,7 +312,9 @@ class Compiler:
         result: list[n.Node] = []
         for original in self.model.of_kind("initial"):
             clause = self.folded(original) if original.template == template else None
-            if clause is None:
+            listed = self._listed(template)
+            if clause is None or (listed is not None and not isinstance(clause.value, Variable)
+                                  and clause.value not in listed):
                 continue
             domain = self._domain_for(clause, "f")
             compiler = BodyCompiler(self.model, self.sources, clause, domain)
@@ -310,7 +325,7 @@ class Compiler:
                 if missing:
                     raise compiler.error(
                         "initially-without-domain", f"initially({template}) needs to know for which entities",
-                        clause.span, f"add grounding({template.replace('_', 'X')}={clause.value}) :- …")
+                        clause.span, f"add grounding({written(clause)}={clause.value}) :- …")
             except Rejected:
                 continue
             result.append(self._shaped(node, clause.leaves, self.fields[template]))
@@ -366,7 +381,7 @@ class Compiler:
                                          "add a happensAt condition")
                 if missing:
                     raise compiler.error("unsafe-variable", f"{', '.join(missing)} of the head is bound by no "
-                                         "condition", clause.span, "use it in a condition")
+                                         "condition", compiler.head_place(missing), "use it in a condition")
             except Rejected:
                 continue
             options.append(self._shaped(node, clause.leaves, fields))
@@ -426,6 +441,14 @@ class Compiler:
         if not options:
             return None
         return options[0] if len(options) == 1 else n.Union(tuple(options))
+
+
+def written(clause: Clause) -> str:
+    """The fluent of a clause as a rule would write it: its own variables, others for what is no variable."""
+    names = [str(leaf) if isinstance(leaf, Variable) and not leaf.anonymous and "#" not in leaf.name else f"X{i}"
+             for i, leaf in enumerate(clause.arguments, 1)]
+    arguments = fill(clause.template, names)
+    return f"{name_of(clause.template)}({', '.join(arguments)})" if arguments else clause.template
 
 
 def _typed(wanted: n.Fields, known: n.Fields) -> n.Fields:
