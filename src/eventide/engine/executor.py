@@ -48,7 +48,7 @@ class Executor:
         self.fired: dict[str, Rows] = {}
         self._memo: dict[int, Result] = {}
         self._selected: dict[tuple[str, str, int], Relation] = {}
-        self._kept: list[n.Node] = []
+        self._readers: dict[str, list[n.Node]] = {}
         self._reads: dict[int, frozenset[str]] = {}
         self.rounds = 0
 
@@ -73,41 +73,49 @@ class Executor:
         return not _equal(self.space, old, value)
 
     def _settle(self, stratum: n.Stratum) -> None:
-        """Repeat a cycle until nothing changes. Effects at T show after T only, so the fixpoint is unique (locally
-        stratified by time) and each round settles at least one more time-point."""
-        members = {definition.name for definition in stratum.definitions}
+        """Repeat a cycle until nothing changes, each time only what reads something that changed.
+
+        Effects at T show after T only, so the fixpoint is unique (the component is locally stratified by time) and
+        every round settles at least one more time-point.
+        """
+        members = [definition.name for definition in stratum.definitions]
+        reads: dict[str, frozenset[str]] = {}
         for definition in stratum.definitions:
             self.results[definition.name] = self._nothing(definition.body)
             if definition.body.sort == "intervals":
-                fields = definition.body.fields
-                self.fired[definition.name] = self._no_rows(fields, timed=True)
+                self.fired[definition.name] = self._no_rows(definition.body.fields, timed=True)
+            reads[definition.name] = self._reads_of(definition.body)
         span = (self.space.timeline.until - self.space.timeline.start) // self.space.timeline.tick
         limit = min(MOST_ROUNDS, 4 * max(span, 1) * len(members) + 16)
+        due = set(members)
         for _ in range(limit):
             self.rounds += 1
-            changed = False
             for definition in stratum.definitions:
-                self._forget(members)
+                if definition.name not in due:
+                    continue
+                due.discard(definition.name)
                 fired = self.fired.get(definition.name)
-                changed |= self._define(definition)
-                changed |= not _equal(self.space, fired, self.fired.get(definition.name))
-            if not changed:
+                if self._define(definition) or not _equal(self.space, fired, self.fired.get(definition.name)):
+                    self._forget(definition.name)
+                    due.update(name for name in members if definition.name in reads[name])
+            if not due:
                 return
         raise ProgramError(f"the cycle through {', '.join(sorted(members))} does not settle: "
                            "it depends on itself at the same time-point")
 
-    def _forget(self, members: set[str]) -> None:
-        for node in self._kept:
-            if self._reads_of(node) & members:
-                self._memo.pop(id(node), None)
-        self._kept = [node for node in self._kept if id(node) in self._memo]
-        for key in [k for k in self._selected if k[0] in members]:
+    def _forget(self, name: str) -> None:
+        """Drop what was computed from a result that changed."""
+        for node in self._readers.pop(name, ()):
+            self._memo.pop(id(node), None)
+        for key in [k for k in self._selected if k[0] == name]:
             del self._selected[key]
 
     def _reads_of(self, node: n.Node) -> frozenset[str]:
         known = self._reads.get(id(node))
         if known is None:
-            known = self._reads[id(node)] = frozenset(n.references_of(node))
+            below = [self._reads_of(child) for child in n.children_of(node)]
+            own = frozenset((node.name,)) if isinstance(node, n.Fluent | n.Events | n.Fired) else frozenset()
+            known = self._reads[id(node)] = own.union(*below)
         return known
 
     def evaluate(self, node: n.Node) -> Any:
@@ -115,7 +123,8 @@ class Executor:
         known = self._memo.get(id(node))
         if known is None:
             known = self._memo[id(node)] = self._compute(node)
-            self._kept.append(node)
+            for name in self._reads_of(node):
+                self._readers.setdefault(name, []).append(node)
         return known
 
     def _relations(self, nodes: Iterable[n.Node]) -> list[Relation]:
