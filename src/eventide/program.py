@@ -18,6 +18,8 @@ from eventide.errors import InputError, ProgramError
 from eventide.formats import Coded, column_of, facts_from, read_background
 from eventide.formats.background import Relation as BackgroundTable
 from eventide.formats.facts import Facts
+from eventide.formats.files import missing
+from eventide.formats.problems import input_error
 from eventide.results import Result
 from eventide.syntax.diagnostics import Diagnostic
 from eventide.syntax.event_calculus import parse as parse_rules
@@ -194,17 +196,19 @@ def load(path: str | os.PathLike[str], *, background: Iterable[object] = ()) -> 
     """
     file = Path(path)
     if file.suffix not in RULE_ENDINGS:
-        raise InputError(f"{path}: the ending says nothing about the language; known are {', '.join(RULE_ENDINGS)}")
+        raise input_error("unknown-ending", "the ending does not say in which language the rules are", os.fspath(path),
+                          hint=f"known endings: {', '.join(RULE_ENDINGS)}")
     return _program([(_read(file), str(path))], background)
 
 
 def _read(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError(f"{file}: no such file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: cannot be read: {error}") from None
+    except OSError as error:
+        raise missing(str(file), error) from error
+    except UnicodeDecodeError as error:
+        raise input_error("not-utf-8", f"the file is not UTF-8: {error}", str(file), hint="save the file as UTF-8"
+                          ) from error
 
 
 def _program(texts: list[tuple[str, str]], background: Iterable[object]) -> Program:

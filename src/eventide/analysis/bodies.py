@@ -72,6 +72,11 @@ class BodyCompiler:
         self.model.report("error", code, message, span or self.clause.span, hint)
         return Rejected()
 
+    def head_place(self, names: Sequence[str]) -> Span | None:
+        """Where the first of some variables stands in the head."""
+        places = (leaf.span for leaf in self.clause.leaves if isinstance(leaf, Variable) and leaf.name in names)
+        return next((place for place in places if place is not None), self.clause.span)
+
     def type(self, variable: str) -> str:
         """The type of a variable's column."""
         return self.model.variable_types.get((self.clause.number, variable), n.NUMBER)
@@ -90,8 +95,12 @@ class BodyCompiler:
             case Compound(functor, args) if (functor in ARITHMETIC and len(args) == 2) or (
                     functor in FUNCTIONS and len(args) == 1):
                 return Apply(functor, tuple(self.expression(a, span) for a in args))
-        raise self.error("not-arithmetic", f"'{term}' is not an arithmetic expression", getattr(term, "span", None)
-                         or span, f"known are {', '.join(ARITHMETIC)} and {', '.join(FUNCTIONS[2:])}")
+        place = getattr(term, "span", None) or span
+        if isinstance(term, Atom):
+            raise self.error("not-a-number", f"'{term}' is a word, where a number is needed", place,
+                             "words are compared with ==, \\== or @<; variables begin with a capital letter")
+        raise self.error("not-arithmetic", f"'{term}' is not an arithmetic expression", place,
+                         f"known are {', '.join(ARITHMETIC)} and {', '.join(FUNCTIONS[2:])}")
 
     def side(self, term: Term) -> Expression:
         """One side of a comparison of terms."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from eventide.analysis.model import Clause, Model
 from eventide.analysis.patterns import flatten, name_of, pair_leaves
 from eventide.syntax.diagnostics import Span
+from eventide.syntax.terms import Variable
 from eventide.syntax.trees import (
     Boundary,
     Changed,
@@ -35,8 +36,12 @@ def references(body: tuple[Condition, ...]) -> Iterator[tuple[str, str, Span | N
 def find_entities(model: Model) -> None:
     """Complete `inputs`: events and fluents that only occur in bodies, declarations and groundings."""
     heads = {c.template: c for c in model.of_kind("initiated", "terminated", "initial", "delay", "static", "runs")}
-    derived = {c.template for c in model.of_kind("event")}
+    events = {c.template: c for c in model.of_kind("event")}
+    derived = set(events)
     declared = set(model.inputs)
+    for template in heads.keys() & derived:
+        model.report("error", "event-and-fluent", f"{template} is defined as an event and as a fluent",
+                     events[template].span, "give one of them another name")
     for clause in model.of_kind("event_grounding"):
         if clause.template not in derived and clause.template not in model.inputs:
             model.inputs[clause.template] = "event"
@@ -44,6 +49,10 @@ def find_entities(model: Model) -> None:
         for kind, template, span in references(clause.body):
             if kind == "e" and template not in derived:
                 _input_event(model, template, span, heads)
+            elif kind == "f" and (template in derived or model.inputs.get(template) == "event"):
+                if template not in heads:
+                    model.report("error", "event-as-fluent", f"{template} is an event, but used as a fluent", span,
+                                 f"ask for it with happensAt({template}, T)")
             elif kind == "f" and template not in heads and template not in model.inputs:
                 _input_fluent(model, template, span, heads, declared)
     for clause in model.of_kind("grounding"):
@@ -52,6 +61,31 @@ def find_entities(model: Model) -> None:
     for template, kind in list(model.inputs.items()):
         if template in heads and kind != "event":
             _both(model, template, heads[template])
+    _two_ways(model)
+    _several_sizes(model)
+
+
+def _two_ways(model: Model) -> None:
+    """A value of a fluent is given by changes or by intervals, not by both."""
+    simple = {(c.template, str(c.value)) for c in model.of_kind("initiated", "initial")}
+    for clause in model.of_kind("static", "runs"):
+        if (clause.template, str(clause.value)) in simple and not isinstance(clause.value, Variable):
+            model.report("error", "duplicate-definition", f"{clause.template}={clause.value} is defined by holdsFor "
+                         "and by initiatedAt", clause.span, "give one of the two another name, and unite them by union_all")
+
+
+def _several_sizes(model: Model) -> None:
+    """Input events of one name that differ in their number of arguments are different events."""
+    names: dict[str, list[str]] = {}
+    for template, kind in model.inputs.items():
+        if kind == "event":
+            names.setdefault(name_of(template), []).append(template)
+    for clause in model.clauses:
+        for kind, template, span in references(clause.body):
+            same = names.get(name_of(template), []) if kind == "e" else []
+            if len(same) > 1 and template != same[0]:
+                model.report("warning", "several-arities", f"{template} and {same[0]} are different events", span,
+                             "use the same number of arguments where the same event is meant")
 
 
 def _input_event(model: Model, template: str, span: Span | None, heads: dict[str, Clause]) -> None:

@@ -53,7 +53,7 @@ class StaticCompiler(BodyCompiler):
             missing = [v for v in wanted if v not in n.names(rows.fields)]
             if missing:
                 raise self.error("unsafe-variable", f"{', '.join(missing)} of the head is bound by nothing in the rule",
-                                 self.clause.span, "use it in a condition, or add a grounding declaration")
+                                 self.head_place(missing), "use it in a condition, or add a grounding declaration")
             columns = tuple(dict.fromkeys([*n.names(result.fields), *wanted]))
             result = n.Join(result, n.Project(rows, columns))
         return result
@@ -88,7 +88,7 @@ class StaticCompiler(BodyCompiler):
     def _step(self, condition: Condition) -> None:
         match condition:
             case HoldsFor(pair, interval):
-                self._bind(interval, self._fluent(pair_leaves(pair)), condition)
+                self._bind(interval, self._fluent(pair_leaves(pair), condition), condition)
             case IntervalOperation():
                 self._bind(condition.output, self._operation(condition), condition)
             case Allen():
@@ -110,12 +110,13 @@ class StaticCompiler(BodyCompiler):
                                  "this condition is about a time-point, but a holdsFor rule is about intervals",
                                  condition.span, "use holdsFor and interval operations, or an initiatedAt rule")
 
-    def _fluent(self, pattern: tuple[str, tuple[Term, ...]]) -> n.Node:
+    def _fluent(self, pattern: tuple[str, tuple[Term, ...]], condition: Condition | None = None) -> n.Node:
         """The relation of a fluent; variables that nothing else reads are existential."""
         template, leaves = pattern
         if self.model.is_point_event(template):
             raise self.error("points-without-intervals", f"{template} comes as points, not as intervals",
-                             self.clause.span, f"declare buildFromPoints({template}=_)")
+                             condition.span if condition else self.clause.span,
+                             f"declare buildFromPoints({template}=_)")
         node = self.sources.fluent(template, leaves)
         counts = variables_in((self.clause.leaves, self.clause.body))
         keep = tuple(c for c in n.names(node.fields) if counts.count(c) > variables_in(leaves).count(c))

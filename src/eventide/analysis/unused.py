@@ -7,32 +7,61 @@ from eventide.analysis.entities import references
 from eventide.analysis.model import Model
 from eventide.analysis.patterns import pair_leaves
 from eventide.syntax.terms import Variable
-from eventide.syntax.trees import Boundary, Condition, Holds, HoldsFor, Not
+from eventide.syntax.trees import BackgroundClause, Boundary, Condition, Declaration, Holds, HoldsFor, Not, Rule
 
 
 def find_unused(model: Model) -> None:
     """Warn about fluents that nothing initiates, and about conditions on values that no rule gives."""
     values: dict[str, set[str] | None] = {}
     for clause in model.of_kind("initiated", "initial", "delay", "static", "runs"):
-        heads = [clause.value] + ([clause.target] if clause.target is not None else [])
+        heads = [clause.value if clause.target is None else clause.target]
         known = values.setdefault(clause.template, set())
         if known is None or any(isinstance(head, Variable) for head in heads):
             values[clause.template] = None
         else:
             known.update(str(head) for head in heads)
+    begun = {clause.template for clause in model.of_kind("initiated", "initial")}
     for stratum in model.plan.strata:
         for definition in stratum.definitions:
             body = definition.body
-            if isinstance(body, Inertia) and not body.initial and all(c.kind == "terminated" for c in body.changes):
+            if isinstance(body, Inertia) and not body.initial and definition.name not in begun:
                 clause = next(c for c in model.clauses if c.template == definition.name)
                 model.report("warning", "never-initiated", f"nothing initiates {definition.name}, so it never holds",
                              clause.span, "add an initiatedAt rule")
+    _delays(model, values)
+    _repetitions(model)
     for clause in model.clauses:
         _values(model, clause.body, values)
         for kind, template, span in references(clause.body):
             if kind == "f" and template not in values and template not in model.inputs:
                 model.report("warning", "never-initiated", f"nothing initiates {template}", span,
                              "add an initiatedAt rule")
+
+
+def _delays(model: Model, values: dict[str, set[str] | None]) -> None:
+    """Delays from values that no rule gives, and postponements of values that have no delay."""
+    sources = {(clause.template, str(clause.value)) for clause in model.of_kind("delay")}
+    for clause in model.of_kind("delay"):
+        known = values.get(clause.template)
+        if known is not None and str(clause.value) not in known:
+            model.report("warning", "unknown-value", f"no rule gives {clause.template} the value {clause.value}",
+                         clause.span, f"its values are {', '.join(sorted(known))}")
+    for clause in model.of_kind("postponable"):
+        if not isinstance(clause.value, Variable) and (clause.template, str(clause.value)) not in sources:
+            model.report("warning", "postpones-nothing", f"{clause.template}={clause.value} has no delay to postpone",
+                         clause.span, "add fi(F=V, F=W, Delay), or remove this line")
+
+
+def _repetitions(model: Model) -> None:
+    """Rules that stand twice in the program, events and fluents defined in two ways."""
+    seen: dict[Rule, Rule] = {}
+    for rule in model.rules:
+        if isinstance(rule, BackgroundClause | Declaration):
+            continue
+        first = seen.setdefault(rule, rule)
+        if first is not rule and first.span is not None:
+            model.report("warning", "duplicate-rule", f"this rule stands in {first.span} already", rule.span,
+                         "remove one of them")
 
 
 def _values(model: Model, body: tuple[Condition, ...], values: dict[str, set[str] | None]) -> None:

@@ -19,8 +19,8 @@ TOO_FINE = "has parts smaller than the unit of time"
 OVERFLOW = "does not fit 64 bits"
 NOT_WHOLE = "is not a whole number"
 HINTS = {
-    NO_UNIT: 'give time_unit="s" (or "ms", "us", "ns"): times become ticks since 1970-01-01 UTC',
-    TOO_FINE: "declare a finer time_unit",
+    NO_UNIT: 'declare one of s, ms, us, ns (--time-unit s, or time_unit="s"): times become ticks since 1970-01-01 UTC',
+    TOO_FINE: "declare a finer unit: ms, us or ns",
     OVERFLOW: "times lie between -2^63 and 2^63-1; use a coarser unit",
     NOT_WHOLE: "times are whole numbers, or datetimes with a declared time_unit",
 }
