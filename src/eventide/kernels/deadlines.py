@@ -57,7 +57,7 @@ def _walk_two(  # type: ignore[no-untyped-def]
     place, start, first, second, delays, starts, ends, values, fired_points, fired_values,
 ):  # fmt: skip
     """As `_walk_many`, for at most two rules: their deadlines stay in registers."""
-    n, stride = np.uintp(points.shape[0]), np.uintp(8)
+    n, stride, both = np.uintp(points.shape[0]), np.uintp(8), targets.shape[0] > 1
     first_delay, second_delay = delays[0], delays[1]
     time = points[i] - base if i < n and points[i] <= limit else NEVER  # of the next row
     while True:
@@ -84,7 +84,8 @@ def _walk_two(  # type: ignore[no-untyped-def]
         start ^= (start ^ change) & -np.int64(after != place)
         place = after
         first = min(first | table[at + WORD_RULES], (now + first_delay) | table[at + WORD_RULES + ONE])
-        second = min(second | table[at + WORD_RULES + TWO], (now + second_delay) | table[at + WORD_RULES + THREE])
+        if both:
+            second = min(second | table[at + WORD_RULES + TWO], (now + second_delay) | table[at + WORD_RULES + THREE])
     return i, o, f, place, start, first, second
 
 
@@ -397,7 +398,8 @@ def _with_deadlines(initiates: Table, terminates: Table) -> tuple[Table, Table]:
     """The tables with one more column per value, which initiates just that."""
     n_values = initiates.shape[0] - 1
     each = np.broadcast_to(np.int64(1) << np.arange(n_values), (n_values + 1, n_values))
-    return np.hstack((initiates, each)), np.hstack((terminates, np.zeros_like(each)))
+    wide = np.hstack((initiates, each)), np.hstack((terminates, np.zeros_like(each)))
+    return np.ascontiguousarray(wide[0]), np.ascontiguousarray(wide[1])  # one layout, one compilation
 
 
 def _walk_table(initiates: Table, terminates: Table, sources: Array, postponable: Array) -> Table:
