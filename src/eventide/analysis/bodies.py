@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from eventide.algebra import nodes as n
 from eventide.algebra.expressions import (
     ARITHMETIC,
+    CONSTANTS,
     FUNCTIONS,
     Apply,
     Column,
@@ -39,7 +40,6 @@ from eventide.syntax.trees import (
     Not,
 )
 
-_CONSTANTS = {"pi": 3.141592653589793, "e": 2.718281828459045, "inf": float("inf"), "epsilon": 2.220446049250313e-16}
 _number = itertools.count(1)
 
 
@@ -90,8 +90,8 @@ class BodyCompiler:
                 return Column(n.TIME if name == self.time else name)
             case Number():
                 return Constant(replace(term, span=None))
-            case Atom(name) if name in _CONSTANTS:
-                return Constant(Number(_CONSTANTS[name]))
+            case Atom(name) if name in CONSTANTS:
+                return Constant(Number(CONSTANTS[name]))
             case Compound(functor, args) if (functor in ARITHMETIC and len(args) == 2) or (
                     functor in FUNCTIONS and len(args) == 1):
                 return Apply(functor, tuple(self.expression(a, span) for a in args))

@@ -26,7 +26,8 @@ class Compiler:
         self.sources = Sources(model)
         self.fields: dict[str, n.Fields] = {}
         self._domains: dict[str, n.Node | None] = {}
-        self._points: dict[tuple[int, bool], tuple[n.Node, Term | None, bool]] = {}
+        self._begun_rows: dict[str, n.Node | None] = {}
+        self._points: dict[tuple[int, bool], tuple[n.Node, Term | None, bool] | None] = {}
 
     # -- names and domains ------------------------------------------------------------------------------------------
 
@@ -166,13 +167,21 @@ class Compiler:
 
     def points(self, clause: Clause, *, states: bool = False) -> tuple[n.Node, Term | None, bool] | None:
         """The points of a change rule: plan, fixed value or None, and whether every value is meant."""
+        key = (clause.number, states)
+        if key not in self._points:
+            self._points[key] = self._compiled(clause, states)
+        return self._points[key]
+
+    def _compiled(self, clause: Clause, states: bool) -> tuple[n.Node, Term | None, bool] | None:
         folded = self.folded(clause)
         if folded is None:
             return None
         fields = self.fields[clause.template]
         body = tuple(c for c in folded.body if not (states and self._state(folded, c)))
         value = folded.value
-        compiler = BodyCompiler(self.model, self.sources, folded, self._domain_for(folded, "f"))
+        # what ends nothing that began need not be listed: terminations go by the fluent's own initiations
+        domain = self._domain_for(folded, "f") if clause.kind == "initiated" else self._begun(folded)
+        compiler = BodyCompiler(self.model, self.sources, folded, domain)
         arguments = list(dict.fromkeys(variables_in(folded.arguments)))
         node = compiler.rows(body, wanted=arguments)
         if node.sort != "points":
@@ -180,9 +189,6 @@ class Compiler:
                                  "add a happensAt condition")
         bound = set(n.names(node.fields))
         unbound = [v for v in arguments if v not in bound]
-        if unbound and clause.kind == "terminated":
-            node = n.Join(node, self._initiated_rows(folded, bound | set(unbound)))
-            unbound = []
         if unbound:
             raise compiler.error(
                 "unsafe-variable", f"{', '.join(unbound)} of the head is bound by no condition",
@@ -198,18 +204,32 @@ class Compiler:
             return self._shaped(node, folded.leaves, fields), None, False
         return self._shaped(node, folded.arguments, fields[:-1]), value, False
 
-    def _initiated_rows(self, clause: Clause, wanted: set[str]) -> n.Node:
-        """Rows the fluent's own initiations bind, for terminations that leave an argument open."""
-        fields = self.fields[clause.template][:-1]
-        options: list[n.Node] = []
-        for other in self.model.of_kind("initiated"):
-            if other.template == clause.template:
-                found = self.points(other)
+    def _begun(self, clause: Clause) -> n.Node | None:
+        """The rows for which a fluent is ever initiated, with its columns named by the clause's own variables."""
+        template = clause.template
+        if template not in self._begun_rows:
+            self._begun_rows[template] = None
+            fields = self.fields[template][:-1]
+            options: list[n.Node] = []
+            for other in self.model.of_kind("initiated"):
+                found = self._found(other) if other.template == template else None
                 if found is not None:
                     options.append(n.Timeless(n.Project(found[0], n.names(fields))))
-        rows: n.Node = options[0] if len(options) == 1 else n.Union(tuple(options))
-        node = self.sources.scan(lambda f: n.Rename(rows, _typed(f, fields)), "f", clause.template, clause.arguments)
-        return n.Project(node, tuple(c for c in n.names(node.fields) if c in wanted))
+            options += [n.Project(rows, n.names(fields)) for rows in self._initial(template)]
+            if options:
+                rows = options[0] if len(options) == 1 else n.Union(tuple(options))
+                domain = self.domain(template)
+                self._begun_rows[template] = rows if domain is None else n.Join(rows, domain)
+        rows_ = self._begun_rows[template]
+        if rows_ is None:
+            return self._domain_for(clause, "f")
+        return self.sources.scan(lambda f: n.Rename(rows_, _typed(f, rows_.fields)), "f", template, clause.arguments)
+
+    def _found(self, clause: Clause) -> tuple[n.Node, Term | None, bool] | None:
+        try:
+            return self.points(clause)
+        except Rejected:
+            return None
 
     def _state(self, clause: Clause, condition: Condition) -> n.State | None:
         """The condition as a test of the fluent's own value for the same arguments, if it is one."""

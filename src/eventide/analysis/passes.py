@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from eventide.analysis.clashes import find_clashes
 from eventide.analysis.compiler import compile_plan
 from eventide.analysis.entities import find_entities
 from eventide.analysis.model import Lookup, Model
@@ -19,6 +20,7 @@ PASSES: tuple[Pass, ...] = (
     normalise,  # every rule becomes clauses without disjunctions, equalities and user definitions
     find_entities,  # names and arities: what is input, what is derived, what is misspelt
     infer_types,  # which arguments hold values of one domain, and which are plain numbers
+    find_clashes,  # which arguments the rules compute with, and words given to them
     compile_plan,  # plans, dependencies, levels, cycles; safety of variables is found on the way
     find_unused,  # rules that can never apply, and results that nothing can produce
 )

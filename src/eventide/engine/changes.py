@@ -11,7 +11,7 @@ from eventide.algebra.nodes import Change, Delay, Field, Fields, Inertia, Node
 from eventide.engine.domains import Domain, value_of
 from eventide.engine.joins import rows_with_match
 from eventide.engine.relation import Relation, Rows, Space, from_unsorted, pack_rows, unpack
-from eventide.errors import ProgramError
+from eventide.errors import RuleError
 from eventide.kernels.arrays import Array
 from eventide.kernels.deadlines import automaton
 from eventide.kernels.inertia import inertia, inertia_values, tag
@@ -131,9 +131,9 @@ class _Builder:
         plain = not self.node.delays and not any(c.states for c in self.node.changes)
         if marked is None or (self.ties == "initiation" and plain and len(self.local) > 1):
             if not plain:
-                raise ProgramError(
-                    f"fluent {self.node.name} has delays or depends on its own value, and more than "
-                    f"{_MOST_TAGS // 2} values; list its values with grounding")
+                raise RuleError(
+                    "too-many-values", f"{self.node.name} has delays or depends on its own value, and more than "
+                    f"{_MOST_TAGS // 2} values", "list its values with grounding", [self.node.name])
             return self._many_values(keys, initial)
         for delay in self.node.delays:
             self._value(self.domain.code(value_of(delay.source)))
@@ -175,8 +175,9 @@ class _Builder:
                 lists.append(np.ascontiguousarray(keys[initial == value]) - self.timeline.tick)
                 tags.append(1 << letters.index(letter))
         if len(letters) > _MOST_TAGS or len(self.local) > _MOST_VALUES:
-            raise ProgramError(f"fluent {self.node.name} has too many rules and values to combine "
-                               f"({len(letters)} of at most {_MOST_TAGS}); split it into several fluents")
+            raise RuleError("too-many-values", f"{self.node.name} has too many rules and values to combine "
+                            f"({len(letters)} of at most {_MOST_TAGS})", "split it into several fluents",
+                            [self.node.name])
         points, codes = tag(lists, tags, trusted=True)
         patterns: Array
         if len(letters) <= _TABLE_BITS:

@@ -24,7 +24,7 @@ from eventide.engine.joins import (
     widen,
 )
 from eventide.engine.relation import Relation, Rows, Space, distinct, from_unsorted, pack_rows, runs_of, unpack
-from eventide.errors import ProgramError
+from eventide.errors import RuleError
 from eventide.kernels.allen import allen
 from eventide.kernels.arrays import Intervals
 from eventide.kernels.intervals import clip, longer_than, shorter_than, union_all
@@ -100,8 +100,9 @@ class Executor:
                     due.update(name for name in members if definition.name in reads[name])
             if not due:
                 return
-        raise ProgramError(f"the cycle through {', '.join(sorted(members))} does not settle: "
-                           "it depends on itself at the same time-point")
+        raise RuleError("no-fixpoint", f"the cycle through {', '.join(sorted(members))} does not settle: it depends on "
+                        "itself at the same time-point", "let one of its effects come later, or bound its values",
+                        sorted(members))
 
     def _forget(self, name: str) -> None:
         """Drop what was computed from a result that changed."""

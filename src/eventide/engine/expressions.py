@@ -11,7 +11,7 @@ from eventide.algebra.expressions import Apply, Column, Comparison, Constant, Ex
 from eventide.algebra.nodes import NUMBER
 from eventide.engine.domains import Domain, value_of
 from eventide.engine.relation import Rows, Space
-from eventide.errors import ProgramError
+from eventide.errors import ProgramError, RuleError
 from eventide.syntax.terms import Number
 
 Values = Any  # an array or a scalar: NumPy broadcasts
@@ -53,11 +53,32 @@ _NUMERIC: dict[str, Any] = {
 _ORDER: dict[str, Any] = {"@<": np.less, "@=<": np.less_equal, "@>": np.greater, "@>=": np.greater_equal}
 
 
+_MOST = 1 << 63
+_GROWING = ("+", "-", "*", "**", "^")
+
+
+def _check_range(operator: str, operands: list[Values]) -> None:
+    """Integers have 64 bits: refuse what might not fit, by the extremes of the operands."""
+    sizes = [np.asarray(o) for o in operands]
+    if any(size.size == 0 for size in sizes):
+        return
+    largest = [max(abs(int(size.min())), abs(int(size.max()))) for size in sizes]
+    if operator in ("+", "-"):
+        fits = sum(largest) < _MOST
+    elif operator == "*":
+        fits = largest[0] * largest[-1] < _MOST
+    else:
+        fits = largest[0] <= 1 or largest[1] < 64 and largest[0] ** largest[1] < _MOST
+    if not fits:
+        raise RuleError("arithmetic-overflow", f"a result of '{operator}' does not fit 64 bits",
+                        "use floating-point numbers, such as 1.0 * X")
+
+
 def numbers(expression: Expression, rows: Rows, space: Space) -> Values:
     """The numeric value of an expression for every row (an array, or a scalar if it does not depend on the row)."""
     match expression:
         case Constant(Number(value)):
-            return value
+            return value if isinstance(value, float) or -_MOST <= value < _MOST else float(value)
         case Constant(value):
             raise ProgramError(f"'{value}' is not a number")
         case Column("@"):
@@ -68,6 +89,8 @@ def numbers(expression: Expression, rows: Rows, space: Space) -> Values:
             return values if type_ == NUMBER else space.domains[type_].numbers[values]
         case Apply(operator, arguments):
             operands = [numbers(a, rows, space) for a in arguments]
+            if operator in _GROWING and _integral(*operands):
+                _check_range(operator, operands)
             with np.errstate(all="ignore"):
                 return (_BINARY if len(operands) == 2 else _UNARY)[operator](*operands)
     raise ProgramError(f"'{expression}' is not arithmetic")

@@ -101,7 +101,7 @@ def during(space: Space, points: Rows, relation: Relation) -> Rows:
         pack_rows(space, points, bound) if bound else np.zeros(points.length, np.int64),
         move(space, fields, bound, keys))
     candidates = keys[matched] | points.time[at]
-    hit = stab_any(candidates, relation.project(fields).intervals)
+    hit = stab_any(candidates, relation.project(fields).intervals) if candidates.shape[0] else candidates.astype(bool)
     at, matched = at[hit], matched[hit]
     columns = unpack(space, fields, keys[matched])
     return points.take(at).extend([(f, columns[f.name]) for f in free])
@@ -115,7 +115,18 @@ def inside(space: Space, points: Rows, relation: Relation) -> Mask:
     packed = pack_rows(space, points, relation.fields, time=points.time)
     if is_sorted(packed):
         return stab(packed, relation.intervals, trusted=True)
+    cells = space.key_bits(relation.fields) + space.timeline.shift
+    if 1 << cells <= min(_DENSE, 16 * packed.shape[0]):
+        return covered(relation.intervals, 1 << cells)[packed]
     return stab_any(packed, relation.intervals)
+
+
+def covered(intervals: Intervals, cells: int) -> Mask:
+    """For every cell of a short timeline, whether an interval covers it: a table to look up points in any order."""
+    steps = np.zeros(cells + 1, np.int8)
+    steps[intervals.starts] = 1
+    steps[intervals.ends] -= 1
+    return np.cumsum(steps[:-1], dtype=np.int8).view(np.bool_)
 
 
 def _bases(space: Space, outer: Relation, inner: Fields) -> Array:

@@ -15,8 +15,11 @@ from eventide.engine.domains import GrowthError, value_of
 from eventide.engine.executor import Executor
 from eventide.engine.loading import Store, Stream, as_inputs, take, time_range
 from eventide.engine.relation import Relation, Rows, Space, Timeline
-from eventide.errors import EventideError
+from eventide.errors import EventideError, InputError, RangeError, RuleError
 from eventide.syntax.terms import Term
+
+
+MOST_TIME = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -71,10 +74,16 @@ class Recognition:
         self.start = settings.start if settings.start is not None else low - settings.tick
         self.end = settings.end if settings.end is not None else max(events, default=self.start)
         if self.end < self.start:
-            raise EventideError(f"the run ends at {self.end}, before it starts at {self.start}")
+            event = f"the run starts at {self.start}, but the last event is at {self.end}"
+            raise InputError(event if settings.end is None else f"the run ends at {self.end}, but it starts at "
+                             f"{self.start}")
+        edges = (low, high, self.start, self.end, settings.initially_at)
+        if max(edges) - min(edges) >= MOST_TIME or max(map(abs, edges)) >= 2 * MOST_TIME - settings.tick:
+            raise RangeError(f"times from {min(edges)} to {max(edges)} span more than 62 bits; declare a coarser unit of "
+                             "time")
         self.window = settings.window if settings.window is not None else max(self.end - self.start, settings.tick)
         self.step = settings.step if settings.step is not None else self.window
-        if self.window < 1 or self.step < 1:
+        if self.window < 1 or self.step < 1 or max(self.window, self.step) > MOST_TIME:
             raise EventideError(f"window ({self.window}) and step ({self.step}) must be at least 1")
         self._low, self._high = low, high
         self._arrived: dict[str, np.ndarray] = {}
@@ -102,7 +111,7 @@ class Recognition:
             before = last <= self.start
             after = np.maximum(arrival, stream.time) > self.end
             seen = ~before & ~after
-            late = seen & (last <= self._first_query(np.maximum(arrival, self.start)) - self.window)
+            late = seen & (last <= self._first_query(np.clip(arrival, self.start, self.end)) - self.window)
             self.counts.before_start += int(before.sum())
             self.counts.after_end += int(after.sum())
             if late.any():
@@ -151,7 +160,8 @@ class Recognition:
                 spare += 4
                 self.open_types = self.open_types | {str(growth)}
                 if spare > 40:
-                    raise EventideError(f"the values of {growth} grow without bound") from growth
+                    raise RuleError("growing-values", f"the values of {growth} grow without bound",
+                                    "bound them with a condition", values=str(growth)) from growth
 
     def answer(self, executor: Executor) -> pa.Table:
         """The unclipped maximal intervals and the derived events."""

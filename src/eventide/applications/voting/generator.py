@@ -1,4 +1,8 @@
-"""Synthetic committees that propose, second, vote, close ballots and declare outcomes, in blocks of ten time-points."""
+"""A synthetic committee that proposes, seconds, votes, closes ballots and declares outcomes, in blocks of ten points.
+
+More data are more sessions one after the other: every chair is liable for every motion, so committees side by side
+would be one larger committee.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,6 @@ import numpy as np
 from eventide.applications.streams import Columns, Stream, event, stack
 
 AGENTS, MOTIONS, BLOCKS = 1000, 10, 10
-# Roles go by the agent's number modulo 10 and 11, so that this distance keeps them from committee to committee.
-AGENT_STEP = 1100
 # When in the block, which event, which group sends it, messages per member of the group, the further argument.
 PLAN = (
     (0, "propose", "both", 1.3, None),
@@ -28,7 +30,7 @@ PLAN = (
 
 
 def generate(entities: int = 1, seed: int = 0) -> Stream:
-    """About 100,000 rows for each of `entities` committees of 1000 agents and ten motions, times 0 … 99."""
+    """About 100,000 rows for each of `entities` sessions of 1000 agents and ten motions, 100 time-points a session."""
     rng = np.random.default_rng(seed)
     agents = np.arange(AGENTS)
     groups = {"chairs": agents[agents % 10 == 0], "voters": agents[agents % 11 > 0]}
@@ -37,14 +39,11 @@ def generate(entities: int = 1, seed: int = 0) -> Stream:
     for offset, name, group, factor, argument in PLAN:
         members = groups[group]
         count = math.ceil(round(factor * members.size, 9))
-        shape = (entities, BLOCKS, count)
         size = entities * BLOCKS * count
-        committee = np.broadcast_to(np.arange(entities)[:, None, None], shape).ravel()
-        block = np.broadcast_to(np.arange(BLOCKS)[None, :, None], shape).ravel()
         columns = event(
-            block * 10 + offset,
-            agent=committee * AGENT_STEP + members[rng.integers(0, members.size, size)],
-            motion=committee * MOTIONS + rng.integers(1, MOTIONS + 1, size),
+            np.repeat(np.arange(entities * BLOCKS) * 10 + offset, count),
+            agent=members[rng.integers(0, members.size, size)],
+            motion=rng.integers(1, MOTIONS + 1, size),
         )
         if argument is not None:
             columns["choice"] = np.full(size, argument)
@@ -53,7 +52,7 @@ def generate(entities: int = 1, seed: int = 0) -> Stream:
 
 
 def background(entities: int = 1) -> dict[str, Columns]:
-    """The relation motion: three of the ten motions of each committee are followed."""
-    motion = np.arange(1, entities * MOTIONS + 1)
-    followed = np.isin((motion - 1) % MOTIONS + 1, [3, 6, 9])
+    """The relation motion: three of the ten motions are followed, whatever the number of sessions."""
+    motion = np.arange(1, MOTIONS + 1)
+    followed = np.isin(motion, [3, 6, 9])
     return {"motion": {"motion": motion, "queried": np.where(followed, "yes", "no")}}
