@@ -22,7 +22,7 @@ from eventide.kernels.arrays import (
     trimmed,
 )
 
-_FILL = 256  # from so many points per interval on, walking the intervals is faster than walking the points
+_FILL = 1024  # from so many points per interval on, walking the intervals is faster than walking the points
 _SEARCH = 32  # from so many intervals per point on, searching is faster than walking the intervals
 
 
