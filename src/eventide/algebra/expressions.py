@@ -8,6 +8,7 @@ from typing import Literal
 
 from eventide.syntax.terms import Term
 
+CONSTANTS = {"pi": 3.141592653589793, "e": 2.718281828459045, "inf": float("inf"), "epsilon": 2.220446049250313e-16}
 ARITHMETIC = ("+", "-", "*", "/", "//", "mod", "rem", "**", "^", "min", "max", "atan2", "div")
 FUNCTIONS = ("-", "+", "abs", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "floor", "ceiling",
              "round", "truncate", "integer", "float", "sign")

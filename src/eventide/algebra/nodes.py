@@ -485,7 +485,11 @@ class Delay:
 
 @dataclass(frozen=True, slots=True)
 class Inertia:
-    """A simple fluent: its value persists from an initiation until it is broken. Fields: arguments, then value."""
+    """A simple fluent: its value persists from an initiation until it is broken. Fields: arguments, then value.
+
+    `domain` restricts the initial values; `values` and `value_rows` are the values there are (None: all that the rules
+    bind), `reported` those that may hold: the others only end them.
+    """
 
     name: str
     fields: Fields

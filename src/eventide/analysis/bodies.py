@@ -19,6 +19,7 @@ from eventide.algebra.expressions import (
     Kind,
     Logic,
 )
+from eventide.analysis.entities import references
 from eventide.analysis.model import BUILT_IN_TESTS, Clause, Model
 from eventide.analysis.patterns import pair_leaves, variables_in
 from eventide.analysis.sources import Sources
@@ -135,9 +136,10 @@ class BodyCompiler:
     # -- the order of conditions ------------------------------------------------------------------------------
 
     def rows(self, body: Sequence[Condition], start: n.Node | None = None, *, wanted: Sequence[str] = (),
-             enclosing: frozenset[str] = frozenset()) -> n.Node:
+             enclosing: frozenset[str] = frozenset(), restrict: bool = False) -> n.Node:
         """The plan of a conjunction. `wanted` variables must be bound at the end; `enclosing` ones belong to the
-        clause around a negation or a findall and may be tested but not bound by it alone."""
+        clause around a negation or a findall and may be tested but not bound by it alone. With `restrict`, only rows
+        of the domain are kept."""
         node: n.Node = start if start is not None else n.Unit()
         pending = self._counted(body)
         used_domain = self.domain is None
@@ -152,12 +154,21 @@ class BodyCompiler:
                         node = n.Join(node, self._needed_domain(node, set(missing) | set(wanted)))
                         continue
                 raise self._stuck(pending, node)
+            if restrict and self._in_cycle(chosen) and self._covers(node):
+                restrict = False  # before what a cycle changes, so that it is computed once
+                node = n.Join(node, self.domain)  # type: ignore[arg-type]
             pending.remove(chosen)
             node = self._apply(chosen, node, pending, set(wanted) | enclosing)
         unbound = [v for v in wanted if v not in self._bound(node)]
         if unbound and not used_domain and self.domain is not None and set(unbound) <= set(n.names(self.domain.fields)):
             node = n.Join(node, self._needed_domain(node, set(unbound)))
+        if restrict and self._covers(node):
+            node = n.Join(node, self.domain)  # type: ignore[arg-type]
         return node
+
+    def _covers(self, node: n.Node) -> bool:
+        """Whether all columns of the domain are bound."""
+        return self.domain is not None and set(n.names(self.domain.fields)) <= self._bound(node)
 
     def _needed_domain(self, node: n.Node, missing: set[str]) -> n.Node:
         assert self.domain is not None
@@ -192,20 +203,32 @@ class BodyCompiler:
                                 and set(variables_in(condition.expression)) <= bound):
                     return condition
         for condition in pending:
-            if isinstance(condition, Not) and self._ready(condition, pending, bound, timed):
+            ready = isinstance(condition, Not) and self._ready(condition, pending, bound, timed)
+            if ready and not self._in_cycle(condition):
                 return condition
         best: tuple[int, int, int] | None = None
         found: Step | None = None
         for position, condition in enumerate(pending):
             rank = self._rank(condition, bound, timed)
+            if rank is not None and timed and self._in_cycle(condition):
+                rank = (rank[0] + 10, rank[1])  # what a cycle changes comes last: the rest is computed once
             if rank is not None and (best is None or (*rank, position) < best):
                 best, found = (*rank, position), condition
         if found is not None:
             return found
         for condition in pending:
+            if isinstance(condition, Not) and self._ready(condition, pending, bound, timed):
+                return condition
+        for condition in pending:
             if isinstance(condition, Tally) and self._ready(condition, pending, bound, timed):
                 return condition
         return None
+
+    def _in_cycle(self, condition: Step) -> bool:
+        """Whether the condition reads something that depends on this clause's own head."""
+        own = self.model.component.get(self.clause.template, 0)
+        body = condition.goals if isinstance(condition, Not | Tally) else (condition,)
+        return own > 0 and any(self.model.component.get(template) == own for _, template, _ in references(body))
 
     def _is_test(self, condition: Step) -> bool:
         return isinstance(condition, Call) and functor_of(condition.predicate) in BUILT_IN_TESTS

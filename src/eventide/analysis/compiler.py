@@ -7,6 +7,7 @@ from dataclasses import replace
 import networkx as nx
 
 from eventide.algebra import nodes as n
+from eventide.algebra.sharing import Sharing
 from eventide.analysis.bodies import BodyCompiler, Rejected
 from eventide.analysis.model import Clause, Model, Output, part_name
 from eventide.analysis.patterns import fill, name_of, pair_leaves, substitute, variables_in
@@ -183,7 +184,7 @@ class Compiler:
         domain = self._domain_for(folded, "f") if clause.kind == "initiated" else self._begun(folded)
         compiler = BodyCompiler(self.model, self.sources, folded, domain)
         arguments = list(dict.fromkeys(variables_in(folded.arguments)))
-        node = compiler.rows(body, wanted=arguments)
+        node = compiler.rows(body, wanted=arguments, restrict=clause.kind == "initiated")
         if node.sort != "points":
             raise compiler.error("unbound-time", "nothing in this rule says when it happens", clause.span,
                                  "add a happensAt condition")
@@ -217,9 +218,7 @@ class Compiler:
                     options.append(n.Timeless(n.Project(found[0], n.names(fields))))
             options += [n.Project(rows, n.names(fields)) for rows in self._initial(template)]
             if options:
-                rows = options[0] if len(options) == 1 else n.Union(tuple(options))
-                domain = self.domain(template)
-                self._begun_rows[template] = rows if domain is None else n.Join(rows, domain)
+                self._begun_rows[template] = options[0] if len(options) == 1 else n.Union(tuple(options))
         rows_ = self._begun_rows[template]
         if rows_ is None:
             return self._domain_for(clause, "f")
@@ -453,9 +452,6 @@ class Compiler:
                 node = n.Attach(node, fields[-1], value)
             if not every:
                 options.append(node)
-        domain = self.domain(template)
-        if domain is not None:
-            options = [n.Join(node, domain) for node in options]
         if kind == "initiated" and any(c.template == template for c in self.model.of_kind("delay")):
             options.append(n.Fired(template, fields))
         if not options:
@@ -563,7 +559,7 @@ def _stratify(model: Model, compiler: Compiler, definitions: dict[str, n.Node]) 
         ordered = [name for name in definitions if name in members]
         strata.append(n.Stratum(levels[number], tuple(n.Definition(m, definitions[m]) for m in ordered), cyclic))
         model.levels.update(dict.fromkeys(members, levels[number]))
-    model.plan = n.Plan(tuple(sorted(strata, key=lambda s: s.level)))
+    model.plan = Sharing().plan(n.Plan(tuple(sorted(strata, key=lambda s: s.level))))
 
 
 def _check_cycle(model: Model, compiler: Compiler, members: set[str]) -> None:

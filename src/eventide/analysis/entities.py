@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
+import networkx as nx
+
 from eventide.analysis.model import Clause, Model
 from eventide.analysis.patterns import flatten, name_of, pair_leaves
 from eventide.syntax.diagnostics import Span
@@ -86,6 +88,20 @@ def _several_sizes(model: Model) -> None:
             if len(same) > 1 and template != same[0]:
                 model.report("warning", "several-arities", f"{template} and {same[0]} are different events", span,
                              "use the same number of arguments where the same event is meant")
+
+
+def find_components(model: Model) -> None:
+    """Fill `component`: for every derived entity, the number of the cycle it is in (0: in none)."""
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    for clause in model.clauses:
+        if clause.kind not in ("grounding", "event_grounding"):
+            graph.add_node(clause.template)
+            for _, template, _ in references(clause.body):
+                graph.add_edge(template, clause.template)
+    for number, members in enumerate(nx.strongly_connected_components(graph), 1):
+        for template in members:
+            cyclic = len(members) > 1 or graph.has_edge(template, template)
+            model.component[template] = number if cyclic else 0
 
 
 def _input_event(model: Model, template: str, span: Span | None, heads: dict[str, Clause]) -> None:

@@ -75,6 +75,7 @@ class Model:
     plan: Plan = field(default_factory=lambda: Plan(()))
     outputs: list[Output] = field(default_factory=list)
     numeric: dict[tuple[str, str, int], Span | None] = field(default_factory=dict)
+    component: dict[str, int] = field(default_factory=dict)
     lookup: Lookup = field(default=lambda predicate, pattern: None)
     levels: dict[str, int] = field(default_factory=dict)
     cycles: list[tuple[str, ...]] = field(default_factory=list)

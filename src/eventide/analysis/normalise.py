@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eventide.analysis.inline import Inliner, Knowledge
 from eventide.analysis.model import Clause, ClauseKind, Model
-from eventide.analysis.patterns import flatten, pair_leaves
+from eventide.analysis.patterns import flatten, pair_leaves, rename, variables_in
 from eventide.syntax.terms import Atom, Term, Variable, functor_of
 from eventide.syntax.trees import (
     BackgroundClause,
@@ -85,11 +85,19 @@ def _add(model: Model, inliner: Inliner, rule: Rule) -> None:
             kind, terms = "event_grounding", (subject, _NOTHING, _NOTHING, _NOTHING)  # type: ignore[assignment]
         case _:
             return
-    for (fluent, value, third, fourth), solved in inliner.alternatives(terms, body):
+    for (fluent, value, third, fourth), solved in map(_renumbered, inliner.alternatives(terms, body)):
         template, leaves = flatten(fluent)
         if kind not in ("event", "event_grounding"):
             leaves = (*leaves, value)
         model.clauses.append(_clause(model, kind, template, leaves, solved, third, fourth, rule))
+
+
+def _renumbered(alternative: tuple[tuple[Term, ...], Body]) -> tuple[tuple[Term, ...], Body]:
+    """The variables of inlined definitions numbered from 1 in every clause, so that equal bodies look equal."""
+    names = [name for name in dict.fromkeys(variables_in(alternative)) if "#" in name]
+    numbered = {name: Variable(f"{name.partition('#')[0]}#{i}") for i, name in enumerate(names, 1)}
+    head, body = alternative
+    return rename(head, numbered), rename(body, numbered)
 
 
 def _clause(model: Model, kind: ClauseKind, template: str, leaves: tuple[Term, ...], body: Body, third: Term,

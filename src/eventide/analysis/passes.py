@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from eventide.analysis.clashes import find_clashes
 from eventide.analysis.compiler import compile_plan
-from eventide.analysis.entities import find_entities
+from eventide.analysis.entities import find_components, find_entities
 from eventide.analysis.model import Lookup, Model
 from eventide.analysis.normalise import normalise
 from eventide.analysis.types import infer_types
@@ -19,6 +19,7 @@ Pass = Callable[[Model], None]
 PASSES: tuple[Pass, ...] = (
     normalise,  # every rule becomes clauses without disjunctions, equalities and user definitions
     find_entities,  # names and arities: what is input, what is derived, what is misspelt
+    find_components,  # which fluents and events depend on each other
     infer_types,  # which arguments hold values of one domain, and which are plain numbers
     find_clashes,  # which arguments the rules compute with, and words given to them
     compile_plan,  # plans, dependencies, levels, cycles; safety of variables is found on the way

@@ -88,6 +88,24 @@ def _substitute(tree: Any, bindings: Substitution) -> Any:
     return tree
 
 
+def rename(tree: Tree, names: Mapping[str, Variable]) -> Tree:
+    """The tree with variables renamed, all at once (a new name may equal another old one)."""
+    return _rename(tree, names)  # type: ignore[no-any-return]
+
+
+def _rename(tree: Any, names: Mapping[str, Variable]) -> Any:
+    if isinstance(tree, Variable):
+        return names.get(tree.name, tree)
+    if isinstance(tree, tuple):
+        return tuple(_rename(item, names) for item in tree)
+    if isinstance(tree, Atom | Number | str | int | float | bool) or tree is None:
+        return tree
+    if is_dataclass(tree) and not isinstance(tree, type):
+        changes = {f.name: _rename(getattr(tree, f.name), names) for f in fields(tree) if f.name != "span"}
+        return replace(tree, **changes)
+    return tree
+
+
 def variables_in(tree: Any) -> list[str]:
     """The names of the variables of any tree, in order, with repetition."""
     if isinstance(tree, Variable):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import itertools
 from collections.abc import Callable, Sequence
 
 from eventide.algebra import nodes as n
@@ -14,8 +13,6 @@ from eventide.analysis.types import table_name
 from eventide.syntax.diagnostics import Span
 from eventide.syntax.terms import Compound, ListTerm, Term, Variable, arguments_of, functor_of
 from eventide.syntax.trees import Call
-
-_temporary = itertools.count(1)
 
 
 def initiations_name(template: str, kind: str) -> str:
@@ -51,7 +48,7 @@ class Sources:
                 seen.add(leaf.name)
                 fields.append(n.Field(leaf.name, type_))
                 continue
-            column = f"${next(_temporary)}"
+            column = f"${i}"
             fields.append(n.Field(column, type_))
             tests.append((column, leaf.name if isinstance(leaf, Variable) else leaf))
         node = make(tuple(fields))
@@ -95,7 +92,7 @@ class Sources:
                                  "f", template, arguments)
                 type_ = self.model.types[("f", template, len(leaves) - 1)]
                 if value.name in variables_in(tuple(arguments)):
-                    column = f"${next(_temporary)}"
+                    column = "$value"
                     node = n.Same(n.Attach(node, n.Field(column, type_), fixed), column, value.name)
                     node = n.Project(node, tuple(f.name for f in node.fields if f.name != column))
                 else:

@@ -70,14 +70,6 @@ class _Builder:
     def _sorted(self, points: Array) -> Array:
         return points if is_sorted(points) else sort_points(points)
 
-    def _rows(self, change: Change) -> Rows:
-        rows = self.evaluate(change.points)
-        if change.kind == "initiated" and self.node.domain is not None and rows.length:
-            known = self.evaluate(self.node.domain)
-            mask = rows_with_match(self.space, rows, known)
-            rows = rows.where(mask)
-        return rows
-
     def initial(self) -> tuple[Array, Array]:
         """Keys with the offset where their initial value begins, sorted, and the local values."""
         points: list[Array] = []
@@ -104,7 +96,7 @@ class _Builder:
         """The points of every rule by local value; None if the values are too many for tags."""
         result: list[_Marked] = []
         for change in self.node.changes:
-            rows = self._rows(change)
+            rows = self.evaluate(change.points)
             if rows.length == 0:
                 continue
             if change.every:
@@ -224,7 +216,7 @@ class _Builder:
         points: list[Array] = []
         codes: list[Array] = []
         for change in self.node.changes:
-            rows = self._rows(change)
+            rows = self.evaluate(change.points)
             if rows.length == 0:
                 continue
             kind = 0 if change.kind == "initiated" else 1

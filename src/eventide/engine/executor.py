@@ -341,7 +341,7 @@ class Executor:
         if node.kind == "end":
             points = ends_of(child.intervals, timeline.tick, timeline.shift)
         elif node.kind == "start":
-            points = starts_of(child.intervals, timeline.tick)
+            points = starts_of(child.intervals, timeline.tick, timeline.shift)
         else:
             points = child.intervals.starts
         time = points & timeline.mask

@@ -71,7 +71,7 @@ def _check_range(operator: str, operands: list[Values]) -> None:
         fits = largest[0] <= 1 or largest[1] < 64 and largest[0] ** largest[1] < _MOST
     if not fits:
         raise RuleError("arithmetic-overflow", f"a result of '{operator}' does not fit 64 bits",
-                        "use floating-point numbers, such as 1.0 * X")
+                        "use floating-point numbers, such as 1.0 * X", operator=operator)
 
 
 def numbers(expression: Expression, rows: Rows, space: Space) -> Values:

@@ -9,10 +9,11 @@ from eventide.engine.relation import Relation, Rows, Space, distinct, move, pack
 from eventide.kernels.arrays import Array, Intervals, Mask
 from eventide.kernels.intervals import difference, difference_at, expand, intersect, intersect_at
 from eventide.kernels.joins import contains, join
-from eventide.kernels.sorting import is_sorted
+from eventide.kernels.sorting import is_sorted, sort_with_order
 from eventide.kernels.stab import stab, stab_any
 
 _DENSE = 1 << 22
+_MANY = 1 << 14
 
 
 def split(left: Fields, right: Fields) -> tuple[Fields, Fields]:
@@ -58,6 +59,8 @@ def join_rows(space: Space, left: Rows, right: Rows) -> Rows:
         swapped = join_rows(space, right, left)
         return swapped.keep(joined(left.fields, right.fields))
     timed = left.timed and right.timed
+    if not new:
+        return left.where(rows_with_match(space, left, right))
     if not common and not timed and right.length == 1:
         columns = [(f, np.broadcast_to(right.column(f.name), (left.length,))) for f in new]
         return left.extend(columns)
@@ -101,7 +104,7 @@ def during(space: Space, points: Rows, relation: Relation) -> Rows:
         pack_rows(space, points, bound) if bound else np.zeros(points.length, np.int64),
         move(space, fields, bound, keys))
     candidates = keys[matched] | points.time[at]
-    hit = stab_any(candidates, relation.project(fields).intervals) if candidates.shape[0] else candidates.astype(bool)
+    hit = stab_unsorted(candidates, relation.project(fields).intervals)
     at, matched = at[hit], matched[hit]
     columns = unpack(space, fields, keys[matched])
     return points.take(at).extend([(f, columns[f.name]) for f in free])
@@ -118,7 +121,17 @@ def inside(space: Space, points: Rows, relation: Relation) -> Mask:
     cells = space.key_bits(relation.fields) + space.timeline.shift
     if 1 << cells <= min(_DENSE, 16 * packed.shape[0]):
         return covered(relation.intervals, 1 << cells)[packed]
-    return stab_any(packed, relation.intervals)
+    return stab_unsorted(packed, relation.intervals)
+
+
+def stab_unsorted(points: Array, intervals: Intervals) -> Mask:
+    """Which points, in any order, lie in an interval: many are sorted first, few are looked up one by one."""
+    if points.shape[0] < _MANY or len(intervals) < _MANY:
+        return stab_any(points, intervals)
+    ordered, at = sort_with_order(points)
+    mask = np.empty(points.shape[0], np.bool_)
+    mask[at] = stab(ordered, intervals, trusted=True)
+    return mask
 
 
 def covered(intervals: Intervals, cells: int) -> Mask:

@@ -18,7 +18,6 @@ from eventide.engine.relation import Relation, Rows, Space, Timeline
 from eventide.errors import EventideError, InputError, RangeError, RuleError
 from eventide.syntax.terms import Term
 
-
 MOST_TIME = 1 << 62
 
 

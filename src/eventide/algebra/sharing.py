@@ -1,0 +1,41 @@
+"""Equal sub-plans become one node, so that each is computed once. A rewrite of plans; it changes no meaning."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from eventide.algebra.nodes import Definition, Node, Plan, Stratum
+
+
+class Sharing:
+    """Remembers the nodes it has seen; equal ones are answered with the first."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[tuple[Any, ...], Any] = {}
+
+    def plan(self, plan: Plan) -> Plan:
+        """The plan with equal sub-plans shared."""
+        return Plan(tuple(
+            Stratum(s.level, tuple(Definition(d.name, self.node(d.body)) for d in s.definitions), s.cyclic)
+            for s in plan.strata))
+
+    def node(self, node: Node) -> Node:
+        """The node with its sub-plans shared, the same object for equal nodes."""
+        shared: Node = self._shared(node)[0]
+        return shared
+
+    def _shared(self, value: Any) -> tuple[Any, Any]:
+        """The shared value, and a key that is equal for equal values."""
+        if isinstance(value, tuple):
+            parts = [self._shared(item) for item in value]
+            return tuple(part for part, _ in parts), tuple(key for _, key in parts)
+        if not is_dataclass(value) or isinstance(value, type) or not hasattr(value, "__slots__"):
+            return value, (type(value), value)
+        pairs = {f.name: self._shared(getattr(value, f.name)) for f in fields(value) if f.name != "span" and f.init}
+        key = (type(value), *(k for _, k in pairs.values()))
+        found = self._nodes.get(key)
+        if found is None:
+            same = all(part is getattr(value, name) for name, (part, _) in pairs.items())
+            found = self._nodes[key] = value if same else replace(value, **{n: p for n, (p, _) in pairs.items()})
+        return found, ("node", id(found))
