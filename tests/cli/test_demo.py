@@ -58,3 +58,20 @@ class TestDemo:
 
 def test_the_default_is_one_of_the_list() -> None:
     assert demo.DEFAULT in demo.DEMOS
+
+
+@pytest.mark.parametrize("name", list(demo.DEMOS))
+def test_a_demonstration_can_be_repeated_by_hand(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo", name, "--out", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    steps = [line.split(".")[0] for line in lines if line[:1].isdigit()]
+    assert steps == [str(number) for number in range(1, len(steps) + 1)]
+    assert any("█" in line for line in lines)
+    first = (tmp_path / "intervals.csv").read_bytes()
+    assert len(first.splitlines()) > 10_000
+    assert (tmp_path / "intervals.parquet").is_file()
+    monkeypatch.chdir(tmp_path)
+    assert main(["-q", *lines[-1].split()[1:]]) == 0
+    assert (tmp_path / "intervals.csv").read_bytes() == first

@@ -12,10 +12,11 @@ import typer
 
 from eventide.cli.messages import messages
 
-DEFAULT = "toy"
+DEFAULT = "maritime"
 # Name, module with `run(out: Path, say: Callable[[str], None]) -> None`, and what it shows.
 DEMOS = {
-    "toy": ("eventide.applications.toy.demo", "a handful of events, and when two people were rich and happy"),
+    "maritime": ("eventide.applications.maritime.demo", "400 vessels, 100,000 events: 21 situations at sea"),
+    "toy": ("eventide.applications.toy.demo", "1000 people: where they are, when they are rich, when they are happy"),
 }
 
 
@@ -25,6 +26,8 @@ def demo(
     list_: Annotated[bool, typer.Option("--list", help="List the demonstrations and stop.")] = False,
 ) -> None:
     """Show Eventide at work, step by step.
+
+    Without a name it shows `maritime`.
 
     Example: `eventide demo toy --out results`
     """

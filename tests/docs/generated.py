@@ -1,0 +1,142 @@
+"""The parts of the documentation that follow from the source: tables between marks, written by this module.
+
+`python -m tests.docs.generated` writes them anew; the tests check that they are as they would be written.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+import typer
+from tests.oracle.known_differences import MARKED, WITHOUT_MARK
+
+from eventide.cli.main import COMMANDS, build_app
+
+ROOT = Path(__file__).resolve().parents[2]
+MARK = re.compile(r"<!-- generated: ([\w-]+) -->\n(.*?)<!-- end -->", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A folder (or top module) of the source: what it knows, what it must not know, what it may import."""
+
+    knows: str
+    ignores: str
+    imports: tuple[str, ...] = ()
+
+
+# From the bottom to the top: a layer imports only what stands above it in this table.
+LAYERS = {
+    "syntax": Layer("text, terms, trees with places, diagnostics", "what a program computes"),
+    "errors": Layer("the kinds of errors", "where they come from", ("syntax.diagnostics",)),
+    "java": Layer("where a Java runtime is", "everything else", ("errors",)),
+    "kernels": Layer("sorted arrays of integers", "tables, columns, rules, files", ("errors",)),
+    "algebra": Layer("operators, their columns and types, plans as text", "how a plan is run, the languages",
+                     ("syntax.terms",)),
+    "formats": Layer("files and tables in memory, as typed columns; results as files", "rules, plans",
+                     ("errors", "kernels.arrays", "syntax.diagnostics")),
+    "analysis": Layer("rules, and the plan they mean", "data, files, arrays", ("syntax", "algebra")),
+    "engine": Layer("relations, plans, query times", "rules, languages, files",
+                    ("errors", "kernels", "algebra", "formats.facts", "syntax.terms")),
+    "results": Layer("the answers of a run as a table", "rules", ("engine.recognition", "errors", "formats.results")),
+    "program": Layer("all of the above: a program is loaded, checked and run here", "commands, pictures",
+                     ("algebra.text", "analysis", "engine", "errors", "formats", "results", "syntax")),
+    "report": Layer("analysed programs, as pictures", "data, the engine", ("analysis", "syntax")),
+    "applications": Layer("rules and generators of data, and programs to demonstrate them", "the inside of programs",
+                          ("program",)),
+    "cli": Layer("options, messages, exit codes", "how anything is computed",
+                 ("engine.recognition", "errors", "formats", "program", "report", "results", "syntax.diagnostics")),
+    "__main__": Layer("that the command line exists", "everything else", ("cli.main",)),
+}
+
+
+def layers() -> str:
+    """The table of layers, from the top to the bottom."""
+    rows = ["| part | knows | does not know | imports |", "|---|---|---|---|"]
+    for name, layer in reversed(LAYERS.items()):
+        names = ", ".join(f"`{module}`" for module in layer.imports) or "nothing"
+        rows.append(f"| `{name}` | {layer.knows} | {layer.ignores} | {names} |")
+    return "\n".join(rows)
+
+
+def differences() -> str:
+    """The micro cases whose answer is not RTEC's."""
+    rows = ["| case | what Eventide answers, and why |", "|---|---|"]
+    for cases in (WITHOUT_MARK, MARKED):
+        rows += [f"| `{name}` | {_cell(case.reason)} |" for name, case in sorted(cases.items())]
+    return "\n".join(rows)
+
+
+def command_line() -> str:
+    """Every command with its arguments and options."""
+    group: Any = typer.main.get_command(build_app())
+    parts = [_options("eventide", group)]
+    for name in COMMANDS:
+        parts.append(_options(f"eventide {name.replace('_', '-')}", group.commands[name.replace("_", "-")]))
+    return "\n\n".join(parts)
+
+
+def _options(title: str, command: Any) -> str:
+    text = re.sub(r"\n *(?=\n)", "\n", command.help.strip())
+    lines = [f"### `{title}`", "", _without_example(text), "", "| option | value | meaning |", "|---|---|---|"]
+    for param in command.params:
+        if param.name in ("help", "quiet", "json") and title != "eventide":
+            continue
+        names = ", ".join(f"`{name}`" for name in param.opts)
+        is_argument = param.param_type_name == "argument"
+        if is_argument:
+            names = f"`{(param.metavar or param.name).upper()}`"
+        value = "" if is_argument or getattr(param, "is_flag", False) else _cell(_value(param))
+        default, help_ = getattr(param, "default", None), param.help or ""
+        told = default is None or default is False or "[default" in help_
+        shown = "" if told else f" [default: {default}]"
+        needed = " (required)" if param.required else ""
+        lines.append(f"| {names} | {value} | {_cell(help_)}{shown}{needed} |")
+    return "\n".join(lines)
+
+
+def _without_example(text: str) -> str:
+    return text.partition("Example:")[0].strip()
+
+
+def _value(param: Any) -> str:
+    choices = [each for each in get_args(param.type_descriptor.annotation) if isinstance(each, str)]
+    if choices:
+        return ", ".join(f"`{choice}`" for choice in choices)
+    return f"`{param.metavar}`" if param.metavar else f"`{param.name.upper()}`"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+PARTS: dict[str, Callable[[], str]] = {"layers": layers, "differences": differences, "command-line": command_line}
+
+
+def pages() -> list[Path]:
+    """Every page of the documentation."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def filled(text: str) -> str:
+    """A page with its generated parts as they are now."""
+    return MARK.sub(lambda found: f"<!-- generated: {found[1]} -->\n{PARTS[found[1]]()}\n<!-- end -->", text)
+
+
+def main() -> int:
+    """Write all generated parts."""
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        if filled(text) != text:
+            page.write_text(filled(text), encoding="utf-8")
+            print(page.relative_to(ROOT))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,61 @@
+"""The documentation is true: every snippet runs, every link leads somewhere, generated tables are up to date."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.docs.generated import ROOT, filled, pages
+from tests.docs.snippets import run_page
+
+PAGES = pages()
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_snippets(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    problems = list(run_page(page, tmp_path))
+    assert not problems, "\n\n".join(problems)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_generated_parts(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert filled(text) == text, "write them anew: python -m tests.docs.generated"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_links(page: Path) -> None:
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if not target.startswith(("http://", "https://")):
+            name, _, place = target.partition("#")
+            file = (page.parent / name) if name else page
+            assert file.exists(), f"{page}: {target}"
+            assert not place or place in anchors(file), f"{page}: {target}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_pages_name_no_machine_and_promise_nothing(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert not re.search(r"/work/|/home/|/Users/|\bTODO\b|\bTBD\b|\bFIXME\b|coming soon", text)
+
+
+def test_every_page_is_reachable_from_the_readme() -> None:
+    seen, todo = set(), [ROOT / "README.md"]
+    while todo:
+        page = todo.pop().resolve()
+        if page in seen or page.suffix != ".md":
+            continue
+        seen.add(page)
+        targets = (target.partition("#")[0] for target in LINK.findall(page.read_text(encoding="utf-8")))
+        todo += [page.parent / target for target in targets if target and "://" not in target]
+    assert not {page.resolve() for page in PAGES} - seen
+
+
+def anchors(page: Path) -> set[str]:
+    """The places of a page that a link can name: its headings, as GitHub writes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
