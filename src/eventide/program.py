@@ -12,19 +12,20 @@ from eventide.algebra.text import to_text
 from eventide.analysis.model import Model
 from eventide.analysis.passes import analyse
 from eventide.analysis.patterns import leaf_count, name_of
-from eventide.engine.loading import Store, load_stream, load_table
+from eventide.engine.loading import Store, distinct_facts, load_stream, load_table
 from eventide.engine.recognition import Recognition, Settings, Wanted
-from eventide.errors import InputError, ProgramError
+from eventide.errors import InputError, ProgramError, RuleError
 from eventide.formats import Coded, column_of, facts_from, read_background
 from eventide.formats.background import Relation as BackgroundTable
 from eventide.formats.facts import Facts
 from eventide.formats.files import missing
-from eventide.formats.problems import input_error
+from eventide.formats.numbers import without_words, word_in
+from eventide.formats.problems import input_error, settled
 from eventide.results import Result
-from eventide.syntax.diagnostics import Diagnostic
+from eventide.syntax.diagnostics import Diagnostic, Span
 from eventide.syntax.event_calculus import parse as parse_rules
 from eventide.syntax.terms import Atom, Compound, Number, Term, Variable
-from eventide.syntax.trees import Rule
+from eventide.syntax.trees import Compare, Condition, FindAll, Is, Not, Rule
 
 RULE_ENDINGS = (".ec", ".prolog", ".pl")
 Emit = Literal["timeline", "windows", "changes"]
@@ -40,6 +41,7 @@ class Program:
         self._tables = {table.name: table for table in tables}
         arities = {table.name: len(table.columns) for table in tables}
         self.model: Model = analyse(rules, tables=arities, lookup=self._lookup, diagnostics=diagnostics)
+        self._check_tables()
 
     # -- what it is -------------------------------------------------------------------------------------------------
 
@@ -70,6 +72,15 @@ class Program:
             rendered = "\n".join(d.render(self.texts.get(d.span.source) if d.span else None) for d in errors)
             raise ProgramError(rendered, errors)
 
+    def _check_tables(self) -> None:
+        """Words in columns of background tables that the rules compute with."""
+        for (kind, name, place) in self.model.numeric:
+            table = self._tables.get(name.rpartition("/")[0]) if kind == "t" else None
+            if table is not None and place < len(table.columns):
+                problem = word_in(table.columns[place], table.source, place, table.name)
+                if problem is not None:
+                    self.model.diagnostics.append(problem)
+
     # -- inputs -----------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -91,11 +102,19 @@ class Program:
         def arities(name: str) -> Iterable[int]:
             return sorted({leaf_count(template) for template in self._inputs.get(name, ())})
 
-        return facts_from(events, declared, arities=arities, names=sorted(self._inputs), **options)
+        wanted: dict[tuple[str, int], list[int]] = {}
+        for (kind, template, place) in self.model.numeric:
+            if template in inputs and (kind == "e") == (inputs[template] == "event"):
+                wanted.setdefault((name_of(template), leaf_count(template)), []).append(place)
+        facts = facts_from(events, declared, arities=arities, names=sorted(self._inputs), **options)
+        checked = without_words(facts, wanted)
+        if checked.bad_count == facts.bad_count:
+            return checked
+        return settled(checked, options.get("bad_rows", "fail"), options.get("bad_file"))
 
     def _store(self, facts: Facts) -> Store:
         store = Store()
-        types = self.model.types
+        types, counted = self.model.types, self.model.counted
         for type_, constants in self.model.constants.items():
             for constant in constants:
                 store.domain(type_).code(_value(constant))
@@ -105,7 +124,10 @@ class Program:
             slot = "e" if kind == "event" else "f"
             width = leaf_count(template) + (kind != "event")
             column_types = [types.get((slot, template, i), "unused") for i in range(width)]
-            load_stream(store, template, kind, column_types, facts.tables.get((name_of(template), leaf_count(template))))
+            table = facts.tables.get((name_of(template), leaf_count(template)))
+            if table is not None and template in counted:
+                table = distinct_facts(table)
+            load_stream(store, template, kind, column_types, table)
         for (name, arity), rows in self.model.knowledge.facts.items():
             columns = [column_of([_value(row[i]) for row in rows]) for i in range(arity)]  # type: ignore[misc]
             self._load_table(store, f"{name}/{arity}", columns, len(rows))
@@ -165,7 +187,43 @@ class Program:
         """
         settings = Settings(window, step, start, end, tick, initially_at, ties)
         recognition = self.recognition(events, settings, fluents=fluents, **options)
-        return Result.collect(recognition, emit, progress)
+        try:
+            return Result.collect(recognition, emit, progress)
+        except RuleError as error:
+            raise self._placed(error) from error
+
+    def _placed(self, error: RuleError) -> ProgramError:
+        """An error of running rules as a diagnostic at the rule it is about."""
+        model = self.model
+        spans = _uses(error.operator, [c for clause in model.clauses for c in clause.body]) if error.operator else []
+        for clause in model.clauses:
+            for condition in clause.body:
+                if error.values and isinstance(condition, Is) and isinstance(condition.target, Variable) and \
+                        model.variable_types.get((clause.number, condition.target.name)) == error.values:
+                    spans.append(condition.span)
+            if any(name == clause.template or name.startswith(f"{clause.template}=") for name in error.definitions):
+                spans.append(clause.span)
+        only = spans[0] if spans and (error.operator is None or len(set(spans)) == 1) else None
+        problem = Diagnostic("error", error.code, error.message, only, error.hint)
+        return ProgramError(problem.render(), [problem])
+
+
+def _uses(operator: str, conditions: Iterable[Condition]) -> list[Span | None]:
+    """Where an arithmetic operator is used."""
+    found: list[Span | None] = []
+    for condition in conditions:
+        sides: tuple[Term, ...] = ()
+        if isinstance(condition, Not | FindAll):
+            found.extend(_uses(operator, condition.goals))
+        elif isinstance(condition, Is):
+            sides = (condition.expression,)
+        elif isinstance(condition, Compare):
+            sides = (condition.left, condition.right)
+        while sides:
+            inner = [side for side in sides if isinstance(side, Compound)]
+            found.extend(condition.span for side in inner if side.functor == operator)
+            sides = tuple(argument for side in inner for argument in side.args)
+    return found
 
 
 def _value(term: Term) -> Any:

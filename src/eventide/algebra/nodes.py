@@ -487,8 +487,7 @@ class Delay:
 class Inertia:
     """A simple fluent: its value persists from an initiation until it is broken. Fields: arguments, then value.
 
-    `domain` restricts the initial values; `values` and `value_rows` are the values there are (None: all that the rules
-    bind), `reported` those that may hold: the others only end them.
+    `domain` restricts the initial values; `reported` are the values that may hold (None: all): others only end them.
     """
 
     name: str
@@ -497,8 +496,6 @@ class Inertia:
     delays: tuple[Delay, ...] = ()
     initial: tuple[Node, ...] = ()
     domain: Node | None = None
-    values: tuple[Term, ...] | None = None
-    value_rows: Node | None = None
     reported: tuple[Term, ...] | None = None
     sort: Sort = "intervals"
 
@@ -568,7 +565,8 @@ def children_of(node: Node) -> Iterator[Node]:
             for delay in node.delays:
                 if delay.rows is not None:
                     yield delay.rows
-            yield from (rows for rows in (node.domain, node.value_rows) if rows is not None)
+            if node.domain is not None:
+                yield node.domain
         case Table() | Unit() | Events() | Fluent() | Fired():
             return
         case _:

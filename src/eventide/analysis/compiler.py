@@ -7,6 +7,7 @@ from dataclasses import replace
 import networkx as nx
 
 from eventide.algebra import nodes as n
+from eventide.algebra.expressions import Column, Comparison, Constant, Logic
 from eventide.algebra.sharing import Sharing
 from eventide.analysis.bodies import BodyCompiler, Rejected
 from eventide.analysis.model import Clause, Model, Output, part_name
@@ -202,8 +203,21 @@ class Compiler:
                                  compiler.head_place([value.name]),
                                  "use it in a condition, or write a constant")
         if isinstance(value, Variable):
-            return self._shaped(node, folded.leaves, fields), None, False
+            shaped = self._shaped(node, folded.leaves, fields)
+            return (self._existing(shaped, folded.template) if clause.kind == "initiated" else shaped), None, False
         return self._shaped(node, folded.arguments, fields[:-1]), value, False
+
+    def _existing(self, node: n.Node, template: str) -> n.Node:
+        """The points whose value exists: where `grounding` lists values, only these do."""
+        allowed, rows = self._values(template)
+        if allowed is None:
+            return node
+        value = n.names(node.fields)[-1]
+        tests = tuple(Comparison("==", Column(value), Constant(v)) for v in allowed)
+        options: list[n.Node] = [n.Select(node, Logic("or", tests))] if tests else []
+        if rows is not None:
+            options.append(n.Join(node, rows))
+        return options[0] if len(options) == 1 else n.Union(tuple(options))
 
     def _begun(self, clause: Clause) -> n.Node | None:
         """The rows for which a fluent is ever initiated, with its columns named by the clause's own variables."""
@@ -264,11 +278,10 @@ class Compiler:
             tests = tuple(s for c in folded.body if states and (s := self._state(folded, c)) is not None)
             kind = "initiated" if clause.kind == "initiated" else "terminated"
             changes.append(n.Change(kind, found[0], found[1], found[2], tests))
-        allowed, rows = self._values(template)
         reported = self._listed(template)
-        own = None if reported is None or set(reported) >= set(allowed or ()) else reported
+        own = None if reported is None or set(reported) >= set(self._values(template)[0] or ()) else reported
         return n.Inertia(template, fields, tuple(changes), self._delays(template), self._initial(template),
-                         self.domain(template), allowed, rows, own)
+                         self.domain(template), own)
 
     def _listed(self, template: str) -> tuple[Term, ...] | None:
         return _grounded(self.model, template, self._values(template)[0])
@@ -393,7 +406,7 @@ class Compiler:
             compiler = BodyCompiler(self.model, self.sources, clause, self._event_domain(clause))
             wanted = list(dict.fromkeys(variables_in(clause.leaves)))
             try:
-                node = compiler.rows(clause.body, wanted=wanted)
+                node = compiler.rows(clause.body, wanted=wanted, restrict=True)
                 missing = [v for v in wanted if v not in n.names(node.fields)]
                 if node.sort != "points":
                     raise compiler.error("unbound-time", "nothing in this rule says when it happens", clause.span,
@@ -409,30 +422,28 @@ class Compiler:
         return options[0] if len(options) == 1 else n.Union(tuple(options))
 
     def _event_domain(self, clause: Clause) -> n.Node | None:
+        """The rows for which a derived event is declared, over the arguments that its groundings bind."""
         template = clause.template
-        key = f"event {template}"
-        if key not in self._domains:
-            saved = self.fields.get(template)
-            self.fields[template] = self.fields[key]
-            options = []
-            for grounding in self.model.of_kind("event_grounding"):
-                if grounding.template == template:
-                    named = tuple(leaf for leaf in grounding.leaves
-                                  if isinstance(leaf, Variable) and leaf.name in variables_in(grounding.body))
-                    if len(named) == len(grounding.leaves):
-                        node = self._grounding(grounding, grounding.leaves)
-                        if node is not None:
-                            options.append(node)
-            if saved is None:
-                del self.fields[template]
-            else:
-                self.fields[template] = saved
-            self._domains[key] = None if not options else options[0] if len(options) == 1 else n.Union(tuple(options))
-        domain = self._domains[key]
-        if domain is None:
+        fields = self.fields[f"event {template}"]
+        options: dict[tuple[int, ...], list[n.Node]] = {}
+        for grounding in self.model.of_kind("event_grounding"):
+            if grounding.template != template:
+                continue
+            bound = variables_in(grounding.body)
+            places = tuple(i for i, leaf in enumerate(grounding.leaves)
+                           if not isinstance(leaf, Variable) or leaf.name in bound)
+            try:
+                node = BodyCompiler(self.model, self.sources, grounding, None).rows(grounding.body)
+            except Rejected:
+                continue
+            leaves = tuple(grounding.leaves[i] for i in places)
+            options.setdefault(places, []).append(self._shaped(node, leaves, tuple(fields[i] for i in places)))
+        if len(options) != 1 or not next(iter(options)):
             return None
-        return self.sources.scan(lambda fields: n.Rename(domain, _typed(fields, domain.fields)), "e", template,
-                                 clause.leaves)
+        (places, nodes), = options.items()
+        rows = nodes[0] if len(nodes) == 1 else n.Union(tuple(nodes))
+        pattern = [clause.leaves[i] for i in places]
+        return self.sources.scan(lambda found: n.Rename(rows, _typed(found, rows.fields)), "e", template, pattern)
 
     def initiations(self, kind: str, template: str) -> n.Node | None:
         """The points at which a fluent's values are initiated (deadlines included) or terminated, value last."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from eventide.algebra.nodes import Plan
 from eventide.analysis.inline import Knowledge, Predicate
+from eventide.analysis.patterns import flatten
 from eventide.syntax.diagnostics import Diagnostic, Severity, Span
 from eventide.syntax.terms import Term
-from eventide.syntax.trees import Body, Rule
+from eventide.syntax.trees import Body, FindAll, Happens, Not, Rule
 
 ClauseKind = Literal["initiated", "terminated", "static", "event", "initial", "delay", "postponable", "grounding",
                      "event_grounding", "runs"]
@@ -80,6 +81,11 @@ class Model:
     levels: dict[str, int] = field(default_factory=dict)
     cycles: list[tuple[str, ...]] = field(default_factory=list)
 
+    @property
+    def counted(self) -> set[str]:
+        """The templates of events that a findall counts: for these, equal facts must be one."""
+        return {template for clause in self.clauses for template in _counted(clause.body)}
+
     def report(self, severity: Severity, code: str, message: str, span: Span | None, hint: str | None = None) -> None:
         """Note a problem."""
         diagnostic = Diagnostic(severity, code, message, span, hint)
@@ -107,3 +113,11 @@ class Model:
 def part_name(template: str, value: Term | None) -> str:
     """The name of a statically determined part of a fluent."""
     return f"{template}={value if value is not None else '_'}"
+
+
+def _counted(body: Body) -> Iterator[str]:
+    for condition in body:
+        if isinstance(condition, FindAll):
+            yield from (flatten(goal.event)[0] for goal in condition.goals if isinstance(goal, Happens))
+        elif isinstance(condition, Not):
+            yield from _counted(condition.goals)

@@ -49,11 +49,6 @@ class _Builder:
         self.value_field: Field = node.fields[-1]
         self.domain: Domain = space.domains[self.value_field.type]
         self.timeline = space.timeline
-        self.allowed = None if node.values is None else {self.domain.code(value_of(v)) for v in node.values}
-        if node.value_rows is not None:
-            listed = evaluate(node.value_rows)
-            codes = listed.column(listed.fields[0].name).tolist()
-            self.allowed = (self.allowed or set()) | set(codes)
         self.local: dict[int, int] = {}
 
     def _value(self, code: int) -> int:
@@ -104,14 +99,10 @@ class _Builder:
                 continue
             if change.value is not None:
                 code = self.domain.code(value_of(change.value))
-                if change.kind == "initiated" and self.allowed is not None and code not in self.allowed:
-                    continue
                 result.append(_Marked(change, self._sorted(self._points(rows)), self._value(code)))
                 continue
             points, codes = self._points(rows), rows.column(self.value_field.name)
             for code in np.unique(codes).tolist():
-                if change.kind == "initiated" and self.allowed is not None and code not in self.allowed:
-                    continue
                 if code not in self.local and len(self.local) >= _MOST_TAGS // 2:
                     return None
                 result.append(_Marked(change, self._sorted(points[codes == code]), self._value(code)))
@@ -227,9 +218,6 @@ class _Builder:
                 letters = np.full(rows.length, 2 * self.domain.code(value_of(change.value)) + kind, np.int64)
             else:
                 letters = 2 * rows.column(self.value_field.name).astype(np.int64) + kind
-            if kind == 0 and self.allowed is not None:
-                keep = np.isin(letters >> 1, list(self.allowed))
-                packed, letters = packed[keep], letters[keep]
             points.append(packed)
             codes.append(letters)
         points.append(keys - self.timeline.tick)

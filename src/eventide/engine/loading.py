@@ -11,7 +11,7 @@ import numpy.typing as npt
 from eventide.algebra.nodes import NUMBER, TIME, UNUSED, Field, Fields
 from eventide.engine.domains import Domain
 from eventide.engine.relation import Relation, Rows, Space, from_unsorted, pack_rows, runs_of
-from eventide.formats.facts import Coded, Column, FactTable
+from eventide.formats.facts import Coded, Column, FactTable, chosen
 from eventide.kernels.arrays import Array, Mask
 from eventide.kernels.sorting import is_sorted, order
 
@@ -87,6 +87,19 @@ def load_stream(store: Store, name: str, kind: str, types: Sequence[str], table:
                if (values := encode(column, f.type, store)) is not None}
     stream = Stream(name, kind, fields, columns, table.time, table.end, table.arrival)
     store.streams[name] = _ordered(stream)
+
+
+def distinct_facts(table: FactTable) -> FactTable:
+    """The table without repetitions of a fact; the one that arrives first stays."""
+    columns = [column.codes if isinstance(column, Coded) else column for column in table.args]
+    arrival = table.time if table.arrival is None else table.arrival
+    permutation = np.lexsort((arrival, *columns, table.time))
+    repeated = np.ones(len(table), np.bool_)
+    repeated[:1] = False
+    for column in (table.time, *columns):
+        ordered = column[permutation]
+        repeated[1:] &= ordered[1:] == ordered[:-1]
+    return table if not repeated.any() else chosen(table, np.sort(permutation[~repeated]))
 
 
 def _ordered(stream: Stream) -> Stream:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eventide.algebra.nodes import Plan
+from eventide.algebra.nodes import Plan, references_of
 from eventide.engine.answers import SCHEMA, events_table, intervals_table
 from eventide.engine.domains import GrowthError, value_of
 from eventide.engine.executor import Executor
@@ -85,6 +85,8 @@ class Recognition:
         if self.window < 1 or self.step < 1 or max(self.window, self.step) > MOST_TIME:
             raise EventideError(f"window ({self.window}) and step ({self.step}) must be at least 1")
         self._low, self._high = low, high
+        self._read = {name for stratum in plan.strata for definition in stratum.definitions
+                      for name in references_of(definition.body)}
         self._arrived: dict[str, np.ndarray] = {}
 
     def query_times(self) -> Iterator[int]:
@@ -151,7 +153,8 @@ class Recognition:
                                          tick=self.settings.tick, start=self.start, until=query,
                                          initially_at=self.settings.initially_at)
             space = Space(self.store.domains, timeline)
-            executor = Executor(space, as_inputs(space, streams, self.built), self.store.tables, self.settings.ties)
+            read = {name: stream for name, stream in streams.items() if name in self._read}
+            executor = Executor(space, as_inputs(space, read, self.built), self.store.tables, self.settings.ties)
             try:
                 executor.run(self.plan)
                 return executor
