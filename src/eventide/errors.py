@@ -36,6 +36,16 @@ class ProgramError(EventideError):
     """A rule file is wrong; the diagnostics say where and what to try."""
 
 
+class RuleError(ProgramError):
+    """Rules that cannot be carried out, found while they run: names definitions, a kind of values or an operator."""
+
+    def __init__(self, code: str, message: str, hint: str, definitions: Sequence[str] = (),
+                 values: str | None = None, operator: str | None = None) -> None:
+        super().__init__(f"{message}; {hint}")
+        self.code, self.message, self.hint = code, message, hint
+        self.definitions, self.values, self.operator = tuple(definitions), values, operator
+
+
 class InputError(EventideError):
     """A data file is wrong; the diagnostics say which row and what was expected."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,12 +21,16 @@ SETTINGS = settings(max_examples=40, deadline=None,
                     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 
 
+BACKGROUND = {name: {relation: pa.table(columns) for relation, columns in application.background(2).items()}
+              for name, application in APPLICATIONS.items()}
+
+
 @st.composite
-def mutated_rules(draw: st.DrawFn) -> str:
+def mutated_rules(draw: st.DrawFn, name: str) -> str:
     """Some consecutive clauses of a shipped program, with a few cuts, insertions and repetitions."""
-    clauses = RULES[draw(st.sampled_from(sorted(RULES)))].split("\n\n")
+    clauses = RULES[name].split("\n\n")
     first = draw(st.integers(0, len(clauses) - 1))
-    text = "\n\n".join(clauses[first : first + draw(st.integers(1, 8))])
+    text = "\n\n".join(clauses[first : first + draw(st.sampled_from([1, 3, 8, len(clauses)]))])
     for _ in range(draw(st.integers(0, 4))):
         at, width = draw(st.integers(0, len(text))), draw(st.integers(0, 12))
         piece = draw(st.sampled_from([*PIECES, text[at : at + width] * 2]))
@@ -52,7 +57,8 @@ def facts_for(program: ev.Program, draw: st.DrawFn, folder: Path) -> Path:
 @SETTINGS
 @given(data=st.data())
 def test_mutated_programs_are_checked_and_run(data: st.DataObject, tmp_path: Path) -> None:
-    program = ev.parse(data.draw(mutated_rules()))
+    name = data.draw(st.sampled_from(sorted(RULES)))
+    program = ev.parse(data.draw(mutated_rules(name)), background=[BACKGROUND[name]])
     for problem in program.check():
         assert problem.message and problem.render()
     with contextlib.suppress(ev.EventideError):

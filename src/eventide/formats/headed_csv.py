@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from eventide.errors import InputError
 from eventide.formats.expected import ColumnType
 from eventide.formats.facts import BadRow
 from eventide.formats.files import Text
@@ -23,7 +24,10 @@ TIMES = ("time", "arrival", "end")
 def csv_table(text: Text, types: Mapping[str, ColumnType]) -> Table:
     """A CSV with a header: each column all integers, else all numbers, else text."""
     records = _Records(text)
-    header = next(csv.reader(io.StringIO(text.first_line())), [])
+    try:
+        header = next(csv.reader(io.StringIO(text.first_line(), newline="")), [])
+    except csv.Error as error:
+        raise _unreadable(text.source, 1, text.first_line(), error) from error
     header = [name.strip() for name in header]
     for at, name in enumerate(header):
         if name in header[:at]:
@@ -55,6 +59,13 @@ def csv_table(text: Text, types: Mapping[str, ColumnType]) -> Table:
     return Table(text.source, columns, table.num_rows, place, lambda row: records.at(int(lines[row])), lines, bad)
 
 
+def _unreadable(source: str, line: int, row: str, error: csv.Error) -> InputError:
+    column = row.rstrip("\r").find("\r") + 1
+    message = "a carriage return inside a row" if column else f"the row cannot be read: {error}"
+    return input_error("bad-csv", message, source, line, max(1, column), "rows end with a line feed; quote fields that "
+                       "contain line ends")
+
+
 class _Records:
     """The records of a CSV with their lines, read again only when something must be said about them."""
 
@@ -69,10 +80,13 @@ class _Records:
             rows = self.text.piece(self.text.start, self.text.stop).split("\n")
             reader = csv.reader(row + "\n" for row in rows)
             line = 0
-            for fields in reader:
-                begin, line = line + 1, reader.line_num
-                if fields:
-                    self._all.append((begin, "\n".join(rows[begin - 1 : line]).rstrip("\r"), fields))
+            try:
+                for fields in reader:
+                    begin, line = line + 1, reader.line_num
+                    if fields:
+                        self._all.append((begin, "\n".join(rows[begin - 1 : line]).rstrip("\r"), fields))
+            except csv.Error as error:
+                raise _unreadable(self.text.source, line + 1, rows[line], error) from error
             self._all = self._all[1:]
             self._by_line = {line: row for line, row, _ in self._all}
         return self._all

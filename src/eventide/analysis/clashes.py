@@ -1,0 +1,79 @@
+"""Pass: arguments that the rules compute with, and words given to them. The data are checked when they are read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from eventide.algebra.expressions import CONSTANTS
+from eventide.analysis.model import BUILT_IN_TESTS, Clause, Model
+from eventide.analysis.patterns import variables_in
+from eventide.analysis.types import head_slots, slots_of
+from eventide.syntax.diagnostics import Span
+from eventide.syntax.terms import Atom, Variable, functor_of
+from eventide.syntax.trees import Body, Call, Compare, FindAll, Is, Not
+
+_ARITHMETIC = ("=:=", "=\\=", "<", "=<", ">", ">=")
+
+
+def find_clashes(model: Model) -> None:
+    """Fill `numeric`, and warn where a rule or a fact gives a word to an argument that must be a number.
+
+    A variable that is also tested otherwise, or that two conditions share, may hold words that never get as far.
+    """
+    for clause in model.clauses:
+        needed = dict(_computed(clause.body)) | dict.fromkeys(variables_in(clause.delay), clause.span)
+        tested = set(_tested(clause.body))
+        slots = [pair for condition in clause.body for pair in slots_of(condition)]
+        shared = Counter(leaf.name for _, leaf in slots if isinstance(leaf, Variable))
+        for slot, leaf in slots:
+            if isinstance(leaf, Variable) and leaf.name in needed and leaf.name not in tested and \
+                    shared[leaf.name] == 1:
+                model.numeric.setdefault(slot, needed[leaf.name])
+    for clause in model.of_kind("initiated", "initial", "delay", "static", "event"):
+        _words_of_rule(model, clause)
+    for (name, arity), facts in model.knowledge.facts.items():
+        for i in range(arity):
+            slot = ("t", f"{name}/{arity}", i)
+            word = next((fact[i] for fact in facts if slot in model.numeric and _is_word(fact[i])), None)
+            if word is not None:
+                model.report("warning", "type-clash", f"argument {i + 1} of {name}/{arity} is used as a number here, "
+                             f"but a fact has {word}", model.numeric[slot], _hint(word))
+
+
+def _words_of_rule(model: Model, clause: Clause) -> None:
+    for slot, leaf in head_slots(clause):
+        if slot in model.numeric and _is_word(leaf):
+            what = "value" if slot[0] == "f" and slot[2] == len(clause.leaves) - 1 else f"argument {slot[2] + 1}"
+            model.report("warning", "type-clash", f"the {what} of {clause.template} is used as a number here, but a "
+                         f"rule gives it {leaf}", model.numeric[slot], _hint(leaf))
+
+
+def _hint(word: object) -> str:
+    return f"the comparison fails for {word}; test it before with number(X), or X \\= {word}"
+
+
+def _is_word(term: object) -> bool:
+    return isinstance(term, Atom) and term.name not in CONSTANTS
+
+
+def _computed(body: Body) -> Iterator[tuple[str, Span | None]]:
+    """The variables of arithmetic, and where they are used."""
+    for condition in body:
+        if isinstance(condition, Compare) and condition.operator in _ARITHMETIC:
+            yield from ((name, condition.span) for name in variables_in((condition.left, condition.right)))
+        elif isinstance(condition, Is):
+            yield from ((name, condition.span) for name in variables_in(condition.expression))
+        elif isinstance(condition, Not | FindAll):
+            yield from _computed(condition.goals)
+
+
+def _tested(body: Body) -> Iterator[str]:
+    """The variables of tests that tell words from numbers."""
+    for condition in body:
+        if isinstance(condition, Compare) and condition.operator not in _ARITHMETIC:
+            yield from variables_in((condition.left, condition.right))
+        elif isinstance(condition, Call) and functor_of(condition.predicate) in BUILT_IN_TESTS:
+            yield from variables_in(condition.predicate)
+        elif isinstance(condition, Not | FindAll):
+            yield from _tested(condition.goals)

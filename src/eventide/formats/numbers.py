@@ -1,0 +1,132 @@
+"""Words in columns that the rules compute with: rows that have one are bad rows, with their exact place."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from eventide.errors import EventideError
+from eventide.formats.facts import BadRow, Coded, Column, Facts, FactTable, chosen
+from eventide.formats.files import read_text
+from eventide.formats.problems import bad_field, diagnostic
+from eventide.syntax.diagnostics import Diagnostic
+
+_FIRST = {"event": 3, "point": 4, "interval": 5}
+_SPECIAL = ("time", "event", "arrival", "probability", "op")
+HINT = "expected a number; or let the rules test it first, with number(X)"
+
+
+def without_words(facts: Facts, wanted: Mapping[tuple[str, int], Collection[int]]) -> Facts:
+    """The facts without rows that have a word where `wanted` (by name and arity) asks for a number.
+
+    Arguments count from 0, the value of a fluent is behind the last.
+    """
+    tables = dict(facts.tables)
+    bad: list[BadRow] = []
+    for key, places in wanted.items():
+        table = tables.get(key)
+        if table is None:
+            continue
+        columns = [*table.args, *([table.value] if table.value is not None else [])]
+        keep = np.ones(len(table), np.bool_)
+        for place in places:
+            words = _words(columns[place], table.by_column)
+            if words is not None:
+                bad.extend(_bad_row(table, row, place, str(columns[place][row]))
+                           for row in np.flatnonzero(words & keep).tolist())
+                keep &= ~words
+        if not keep.all():
+            origins = tuple((source, int(keep[:first].sum())) for source, first in table.origins)
+            table = tables[key] = replace(chosen(table, keep), origins=origins)
+        if table.by_column:
+            tables[key] = _as_numbers(table, places)
+    if not bad:
+        return replace(facts, tables=tables)
+    bad.sort(key=lambda row: (row.diagnostic.span.source, row.diagnostic.span.line) if row.diagnostic.span else ("", 0))
+    return replace(facts, tables=tables, bad=(*facts.bad, *bad), bad_count=facts.bad_count + len(bad))
+
+
+def word_in(column: Column, source: str, place: int, name: str) -> Diagnostic | None:
+    """The problem of the first word in a column of a background table, if it has one."""
+    words = _words(column, True)
+    if words is None:
+        return None
+    row = int(np.flatnonzero(words)[0])
+    message = f"argument {place + 1} of {name} is {column[row]!r}, but the rules compute with it"
+    text = _line(source, row + 2)
+    if text is None or '"' in text:
+        return diagnostic("not-a-number", message, source, row + 2, 1, hint=HINT)
+    return bad_field("not-a-number", message, source, row + 2, text, place, HINT, ",").diagnostic
+
+
+def _words(column: Column, by_column: bool) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
+    """Which rows have a word; in a table typed by column one word makes texts of all the numbers beside it."""
+    if not isinstance(column, Coded):
+        return None
+    texts = (isinstance(value, str) and not (by_column and _number(value) is not None) for value in column.values)
+    flags = np.fromiter(texts, np.bool_, len(column.values))
+    return flags[column.codes] if flags.any() else None
+
+
+def _number(text: str) -> int | float | None:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return None
+
+
+def _as_numbers(table: FactTable, places: Collection[int]) -> FactTable:
+    """The table with texts of numbers read as numbers, in the columns that need them."""
+    def numbers(column: Column) -> Column:
+        if not isinstance(column, Coded) or not any(isinstance(value, str) for value in column.values):
+            return column
+        values = [_number(value) if isinstance(value, str) else value for value in column.values]
+        kind = float if any(isinstance(value, float) for value in values) else int
+        return np.array([kind(value) for value in values if value is not None])[column.codes]
+
+    args = tuple(numbers(column) if i in places else column for i, column in enumerate(table.args))
+    value = table.value if table.value is None or len(args) not in places else numbers(table.value)
+    return replace(table, args=args, value=value)
+
+
+def _bad_row(table: FactTable, row: int, place: int, word: str) -> BadRow:
+    source, line = table.place(row)
+    is_value = place == len(table.args)
+    what = "the value" if is_value else f"argument {place + 1}"
+    message = f"{what} of {table.name} is {word!r}, but the rules compute with it"
+    text = _line(source, line)
+    if text is None:
+        return BadRow(diagnostic("not-a-number", message, source or "<table>", max(line, 1), 1, hint=HINT), "")
+    if not table.by_column:
+        field = _FIRST[table.kind] - 1 if is_value else _FIRST[table.kind] + place
+        return bad_field("not-a-number", message, source, line, text, field, HINT)
+    header = next(csv.reader([_line(source, 1) or ""]))
+    special = (*_SPECIAL, *(("value", "end") if table.kind != "event" else ()))
+    arguments = [name for name in header if name.strip() not in special]
+    if '"' in text or (not is_value and place >= len(arguments)):
+        return BadRow(diagnostic("not-a-number", message, source, line, 1, hint=HINT), text)
+    field = header.index("value" if is_value else arguments[place])
+    return bad_field("not-a-number", message, source, line, text, field, HINT, ",")
+
+
+def _line(source: str, line: int) -> str | None:
+    """A line of a text file of columns, where the source is one."""
+    if not source.removesuffix(".gz").endswith(".csv"):
+        return None
+    lines = _lines(source)
+    return lines[line - 1] if lines is not None and 0 < line <= len(lines) else None
+
+
+@lru_cache(maxsize=4)
+def _lines(source: str) -> list[str] | None:
+    try:
+        text = read_text(source)
+    except EventideError:
+        return None
+    return text.piece(text.start, text.stop).splitlines()
