@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
 
@@ -27,6 +26,7 @@ def without_words(facts: Facts, wanted: Mapping[tuple[str, int], Collection[int]
     """
     tables = dict(facts.tables)
     bad: list[BadRow] = []
+    texts = _Texts()
     for key, places in wanted.items():
         table = tables.get(key)
         if table is None:
@@ -36,7 +36,7 @@ def without_words(facts: Facts, wanted: Mapping[tuple[str, int], Collection[int]
         for place in places:
             words = _words(columns[place], table.by_column)
             if words is not None:
-                bad.extend(_bad_row(table, row, place, str(columns[place][row]))
+                bad.extend(_bad_row(table, row, place, str(columns[place][row]), texts)
                            for row in np.flatnonzero(words & keep).tolist())
                 keep &= ~words
         if not keep.all():
@@ -57,7 +57,7 @@ def word_in(column: Column, source: str, place: int, name: str) -> Diagnostic | 
         return None
     row = int(np.flatnonzero(words)[0])
     message = f"argument {place + 1} of {name} is {column[row]!r}, but the rules compute with it"
-    text = _line(source, row + 2)
+    text = _Texts().line(source, row + 2)
     if text is None or '"' in text:
         return diagnostic("not-a-number", message, source, row + 2, 1, hint=HINT)
     return bad_field("not-a-number", message, source, row + 2, text, place, HINT, ",").diagnostic
@@ -95,18 +95,18 @@ def _as_numbers(table: FactTable, places: Collection[int]) -> FactTable:
     return replace(table, args=args, value=value)
 
 
-def _bad_row(table: FactTable, row: int, place: int, word: str) -> BadRow:
+def _bad_row(table: FactTable, row: int, place: int, word: str, texts: _Texts) -> BadRow:
     source, line = table.place(row)
     is_value = place == len(table.args)
     what = "the value" if is_value else f"argument {place + 1}"
     message = f"{what} of {table.name} is {word!r}, but the rules compute with it"
-    text = _line(source, line)
+    text = texts.line(source, line)
     if text is None:
         return BadRow(diagnostic("not-a-number", message, source or "<table>", max(line, 1), 1, hint=HINT), "")
     if not table.by_column:
         field = _FIRST[table.kind] - 1 if is_value else _FIRST[table.kind] + place
         return bad_field("not-a-number", message, source, line, text, field, HINT)
-    header = next(csv.reader([_line(source, 1) or ""]))
+    header = next(csv.reader([texts.line(source, 1) or ""]))
     special = (*_SPECIAL, *(("value", "end") if table.kind != "event" else ()))
     arguments = [name for name in header if name.strip() not in special]
     if '"' in text or (not is_value and place >= len(arguments)):
@@ -115,18 +115,21 @@ def _bad_row(table: FactTable, row: int, place: int, word: str) -> BadRow:
     return bad_field("not-a-number", message, source, line, text, field, HINT, ",")
 
 
-def _line(source: str, line: int) -> str | None:
-    """A line of a text file of columns, where the source is one."""
-    if not source.removesuffix(".gz").endswith(".csv"):
-        return None
-    lines = _lines(source)
-    return lines[line - 1] if lines is not None and 0 < line <= len(lines) else None
+class _Texts:
+    """The lines of text files of columns, read again only when something must be said about them."""
 
+    def __init__(self) -> None:
+        self._files: dict[str, list[str]] = {}
 
-@lru_cache(maxsize=4)
-def _lines(source: str) -> list[str] | None:
-    try:
-        text = read_text(source)
-    except EventideError:
-        return None
-    return text.piece(text.start, text.stop).splitlines()
+    def line(self, source: str, number: int) -> str | None:
+        """A line, where the source is such a file and has it."""
+        if not source.removesuffix(".gz").endswith(".csv"):
+            return None
+        if source not in self._files:
+            try:
+                text = read_text(source)
+                self._files[source] = text.piece(text.start, text.stop).split("\n")
+            except EventideError:
+                self._files[source] = []
+        lines = self._files[source]
+        return lines[number - 1].removesuffix("\r") if 0 < number <= len(lines) else None
