@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from eventide.algebra.nodes import Definition, Node, Plan, Stratum
+from eventide.algebra.expressions import Expression, Logic
+from eventide.algebra.nodes import Definition, Node, Plan, Select, Stratum
+
+
+def both(first: Expression, second: Expression) -> Expression:
+    """Two tests as one."""
+    left = first.arguments if isinstance(first, Logic) and first.operator == "and" else (first,)
+    right = second.arguments if isinstance(second, Logic) and second.operator == "and" else (second,)
+    return Logic("and", left + right)
 
 
 class Sharing:
@@ -35,6 +43,9 @@ class Sharing:
         pairs = {f.name: self._shared(getattr(value, f.name)) for f in fields(value) if f.name != "span" and f.init}
         key = (type(value), *(k for _, k in pairs.values()))
         found = self._nodes.get(key)
+        if found is None and isinstance(value, Select) and isinstance(pairs["child"][0], Select):
+            below: Select = pairs["child"][0]  # two tests in a row are one: rows are gathered once
+            found = self._nodes[key] = self._shared(Select(below.child, both(below.test, value.test)))[0]
         if found is None:
             same = all(part is getattr(value, name) for name, (part, _) in pairs.items())
             found = self._nodes[key] = value if same else replace(value, **{n: p for n, (p, _) in pairs.items()})

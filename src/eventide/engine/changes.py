@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eventide.algebra.nodes import Change, Delay, Field, Fields, Inertia, Node
+from eventide.algebra.nodes import TIME, Change, Delay, Field, Fields, Inertia, Node
 from eventide.engine.domains import Domain, value_of
 from eventide.engine.joins import rows_with_match
-from eventide.engine.relation import Relation, Rows, Space, from_unsorted, pack_rows, unpack
+from eventide.engine.relation import Relation, Rows, Space, from_unsorted, pack_rows, pack_with, unpack
 from eventide.errors import RuleError
 from eventide.kernels.arrays import Array
 from eventide.kernels.deadlines import automaton
-from eventide.kernels.inertia import inertia, inertia_values, tag
+from eventide.kernels.inertia import Codes, inertia, inertia_values, merge_tagged, tag, tag_rows
 from eventide.kernels.joins import contains
 from eventide.kernels.sorting import is_sorted, order, sort_points
 
@@ -35,10 +35,10 @@ class SimpleFluent:
 
 @dataclass(frozen=True, slots=True)
 class _Marked:
-    """Points of one rule, sorted: what they do to which local value (-1: every value)."""
+    """The rows of one rule: what they do to which local value (-1: every value)."""
 
     change: Change
-    points: Array
+    rows: Rows
     value: int
 
 
@@ -54,16 +54,46 @@ class _Builder:
     def _value(self, code: int) -> int:
         return self.local.setdefault(code, len(self.local))
 
-    def _snap(self, time: Array) -> Array:
-        # effects of unaligned points show at the next point of the grid
-        tick = self.timeline.tick
-        return time if tick == 1 else time // tick * tick
-
     def _points(self, rows: Rows) -> Array:
-        return pack_rows(self.space, rows, self.arguments, time=self._snap(rows.time))
+        tick = self.timeline.tick
+        if tick == 1:
+            return pack_rows(self.space, rows, self.arguments, timed=True)
+        # effects of points between two of the grid count at the one below
+        return pack_with(self.space, rows, self.arguments, rows.time // tick * tick)
 
-    def _sorted(self, points: Array) -> Array:
-        return points if is_sorted(points) else sort_points(points)
+    def _tagged(self, marks: Sequence[tuple[Rows | Array, int]]) -> tuple[Array, Codes]:
+        """The distinct points of all rules, each with the tags of the rules it comes from.
+
+        Rules about the same event are rows of one table that is sorted already: they are marked there, not merged.
+        """
+        tables: dict[int, tuple[Array, list[Array | None], list[int]]] = {}
+        lists: list[Array] = []
+        tags: list[int] = []
+        for rows, code in marks:
+            table = self._table_of(rows) if isinstance(rows, Rows) else None
+            if table is None:
+                points = self._points(rows) if isinstance(rows, Rows) else rows
+                lists.append(points if is_sorted(points) else sort_points(points))
+                tags.append(code)
+            else:
+                points, index = table
+                known = tables.setdefault(id(points), (points, [], []))
+                known[1].append(index)
+                known[2].append(code)
+        pieces = [tag_rows(*table) for table in tables.values()]
+        if lists:
+            pieces.append(tag(lists, tags, trusted=True))
+        return merge_tagged(pieces)
+
+    def _table_of(self, rows: Rows) -> tuple[Array, Array | None] | None:
+        """The sorted, distinct points that these rows are a good part of, and which ones."""
+        names = tuple(field.name for field in self.arguments)
+        root, index, _ = rows.root((*names, TIME))
+        if self.timeline.tick != 1 or 8 * rows.length < root.length:
+            return None
+        fields = tuple(Field(name, f.type) for name, f in zip(rows.root((*names, TIME))[2], self.arguments, strict=False))
+        points = pack_rows(self.space, root, fields, timed=True)
+        return (points, index) if root.is_distinct(points) else None
 
     def initial(self) -> tuple[Array, Array]:
         """Keys with the offset where their initial value begins, sorted, and the local values."""
@@ -95,17 +125,17 @@ class _Builder:
             if rows.length == 0:
                 continue
             if change.every:
-                result.append(_Marked(change, self._sorted(self._points(rows)), -1))
+                result.append(_Marked(change, rows, -1))
                 continue
             if change.value is not None:
                 code = self.domain.code(value_of(change.value))
-                result.append(_Marked(change, self._sorted(self._points(rows)), self._value(code)))
+                result.append(_Marked(change, rows, self._value(code)))
                 continue
-            points, codes = self._points(rows), rows.column(self.value_field.name)
+            codes = rows.column(self.value_field.name)
             for code in np.unique(codes).tolist():
                 if code not in self.local and len(self.local) >= _MOST_TAGS // 2:
                     return None
-                result.append(_Marked(change, self._sorted(points[codes == code]), self._value(code)))
+                result.append(_Marked(change, rows.where(codes == code), self._value(code)))
         return result
 
     def build(self) -> SimpleFluent:
@@ -129,24 +159,22 @@ class _Builder:
 
     def _one_value(self, marked: Sequence[_Marked], initial: Array) -> SimpleFluent:
         # an initial value is initiated one tick before it begins
-        lists = [initial - self.timeline.tick, *(m.points for m in marked)]
-        tags = [1, *(1 if m.change.kind == "initiated" else 2 for m in marked)]
-        points, codes = tag(lists, tags, trusted=True)
+        marks: list[tuple[Rows | Array, int]] = [
+            (m.rows, 1 if m.change.kind == "initiated" else 2) for m in marked]
+        points, codes = self._tagged([*marks, (initial - self.timeline.tick, 1)])
         found = inertia(points, codes, self.timeline.shift, tick=self.timeline.tick, ties=self.ties, trusted=True)
         return self._result(found.starts, found.ends, np.zeros(len(found), np.int64), sole=True)
 
     def _table(self, marked: Sequence[_Marked], keys: Array, initial: Array) -> SimpleFluent:
         """Tags per (rule or value) become the letters of the automaton's tables."""
         letters: list[tuple[str, int, tuple[tuple[int, bool], ...]]] = []
-        lists: list[Array] = []
-        tags: list[int] = []
+        marks: list[tuple[Rows | Array, int]] = []
         for mark in marked:
             states = tuple((self._value(self.domain.code(value_of(s.value))), s.positive) for s in mark.change.states)
             letter = (mark.change.kind, mark.value, states)
             if letter not in letters:
                 letters.append(letter)
-            lists.append(mark.points)
-            tags.append(1 << letters.index(letter))
+            marks.append((mark.rows, 1 << letters.index(letter)))
         carried = None
         if self.node.delays:  # initial values start no deadline
             carried = (keys, initial) if keys.shape[0] else None
@@ -155,13 +183,12 @@ class _Builder:
                 letter = ("initiated", value, ())
                 if letter not in letters:
                     letters.append(letter)
-                lists.append(np.ascontiguousarray(keys[initial == value]) - self.timeline.tick)
-                tags.append(1 << letters.index(letter))
+                marks.append((keys[initial == value] - self.timeline.tick, 1 << letters.index(letter)))
         if len(letters) > _MOST_TAGS or len(self.local) > _MOST_VALUES:
             raise RuleError("too-many-values", f"{self.node.name} has too many rules and values to combine "
                             f"({len(letters)} of at most {_MOST_TAGS})", "split it into several fluents",
                             [self.node.name])
-        points, codes = tag(lists, tags, trusted=True)
+        points, codes = self._tagged(marks)
         patterns: Array
         if len(letters) <= _TABLE_BITS:
             patterns, columns = np.arange(1 << len(letters)), codes.astype(np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import singledispatchmethod
 from typing import Any
 
@@ -23,7 +23,17 @@ from eventide.engine.joins import (
     rows_with_match,
     widen,
 )
-from eventide.engine.relation import Relation, Rows, Space, distinct, from_unsorted, pack_rows, runs_of, unpack
+from eventide.engine.relation import (
+    Relation,
+    Rows,
+    Space,
+    distinct,
+    from_unsorted,
+    pack_rows,
+    pack_with,
+    runs_of,
+    unpack,
+)
 from eventide.errors import RuleError
 from eventide.kernels.allen import allen
 from eventide.kernels.arrays import Intervals
@@ -49,11 +59,14 @@ class Executor:
         self._memo: dict[int, Result] = {}
         self._selected: dict[tuple[str, str, int], Relation] = {}
         self._readers: dict[str, list[n.Node]] = {}
+        self._uses: dict[int, int] = {}
+        self._settling = False
         self._reads: dict[int, frozenset[str]] = {}
         self.rounds = 0
 
     def run(self, plan: n.Plan, progress: Callable[[n.Stratum], None] | None = None) -> None:
         """Evaluate every stratum in order."""
+        self._count_uses(plan)
         for stratum in plan.strata:
             if stratum.cyclic:
                 self._settle(stratum)
@@ -66,6 +79,8 @@ class Executor:
     def _define(self, definition: n.Definition) -> bool:
         """Evaluate a definition; says whether its result changed."""
         value = self.evaluate(definition.body)
+        if not self._settling:
+            self._memo.pop(id(definition.body), None)
         if isinstance(value, Rows):
             value = self._distinct(value)
         old = self.results.get(definition.name)
@@ -88,6 +103,7 @@ class Executor:
         span = (self.space.timeline.until - self.space.timeline.start) // self.space.timeline.tick
         limit = min(MOST_ROUNDS, 4 * max(span, 1) * len(members) + 16)
         due = set(members)
+        self._settling = True
         for _ in range(limit):
             self.rounds += 1
             for definition in stratum.definitions:
@@ -99,6 +115,7 @@ class Executor:
                     self._forget(definition.name)
                     due.update(name for name in members if definition.name in reads[name])
             if not due:
+                self._settling = False
                 return
         raise RuleError("no-fixpoint", f"the cycle through {', '.join(sorted(members))} does not settle: it depends on "
                         "itself at the same time-point", "let one of its effects come later, or bound its values",
@@ -124,12 +141,33 @@ class Executor:
         known = self._memo.get(id(node))
         if known is None:
             known = self._memo[id(node)] = self._compute(node)
-            for name in self._reads_of(node):
-                self._readers.setdefault(name, []).append(node)
+            if self._settling:
+                for name in self._reads_of(node):
+                    self._readers.setdefault(name, []).append(node)
+            else:
+                self._release(node)
         return known
 
-    def _relations(self, nodes: Iterable[n.Node]) -> list[Relation]:
-        return [self.evaluate(node) for node in nodes]
+    def _release(self, node: n.Node) -> None:
+        """Forget the operands that nothing else will read."""
+        for child in n.children_of(node):
+            left = self._uses.get(id(child), 0) - 1
+            self._uses[id(child)] = left
+            if left == 0:
+                self._memo.pop(id(child), None)
+
+    def _count_uses(self, plan: n.Plan) -> None:
+        """How many nodes read each node; what a cycle reads counts once more, so that it is kept."""
+        for cyclic in (False, True):
+            seen: set[int] = set()
+            stack = [d.body for s in plan.strata if s.cyclic or not cyclic for d in s.definitions]
+            while stack:
+                node = stack.pop()
+                if id(node) not in seen:
+                    seen.add(id(node))
+                    for child in n.children_of(node):
+                        self._uses[id(child)] = self._uses.get(id(child), 0) + 1
+                        stack.append(child)
 
     def _no_rows(self, fields: n.Fields, *, timed: bool) -> Rows:
         columns = {field.name: np.empty(0, np.int64) for field in fields}
@@ -141,7 +179,7 @@ class Executor:
         return self._no_rows(node.fields, timed=node.sort == "points")
 
     def _distinct(self, rows: Rows) -> Rows:
-        packed = distinct(pack_rows(self.space, rows, rows.fields, time=rows.time if rows.timed else None))
+        packed = distinct(pack_rows(self.space, rows, rows.fields, timed=rows.timed))
         columns = unpack(self.space, rows.fields, packed)
         if rows.timed:
             columns[TIME] = packed & self.space.timeline.mask
@@ -234,7 +272,7 @@ class Executor:
         if not isinstance(child, Relation):
             return extended
         fields = extended.fields
-        starts, ends = (pack_rows(self.space, extended, fields, time=g & self.space.timeline.mask)
+        starts, ends = (pack_with(self.space, extended, fields, g & self.space.timeline.mask)
                         for g in (child.intervals.starts, child.intervals.ends))
         return from_unsorted(self.space, fields, starts, ends)
 
@@ -260,7 +298,7 @@ class Executor:
         if isinstance(child, Rows):
             return child.extend([(node.field, child.column(node.column))])
         rows = child.rows().extend([(node.field, child.codes(node.column))])
-        starts, ends = (pack_rows(self.space, rows, node.fields, time=g & self.space.timeline.mask)
+        starts, ends = (pack_with(self.space, rows, node.fields, g & self.space.timeline.mask)
                         for g in (child.intervals.starts, child.intervals.ends))
         return from_unsorted(self.space, node.fields, starts, ends, injective=True)
 
@@ -463,8 +501,8 @@ def _equal(space: Space, old: Result | None, new: Result | None) -> bool:
     assert isinstance(old, Rows) and isinstance(new, Rows)
     if old.length != new.length:
         return False
-    return bool(np.array_equal(pack_rows(space, old, old.fields, time=old.time if old.timed else None),
-                               pack_rows(space, new, new.fields, time=new.time if new.timed else None)))
+    return bool(np.array_equal(pack_rows(space, old, old.fields, timed=old.timed),
+                               pack_rows(space, new, new.fields, timed=new.timed)))
 
 
 def _same(a: Intervals, b: Intervals) -> bool:

@@ -35,8 +35,8 @@ def _matches(space: Space, left: Rows, right: Rows, common: Fields, *, timed: bo
     if not common and not timed:
         pairs = np.repeat(np.arange(left.length), right.length), np.tile(np.arange(right.length), left.length)
         return pairs
-    a = pack_rows(space, left, common, time=left.time if timed else None)
-    b = pack_rows(space, right, common, time=right.time if timed else None)
+    a = pack_rows(space, left, common, timed=timed)
+    b = pack_rows(space, right, common, timed=timed)
     if not timed:
         shift = space.timeline.shift
         bits = space.key_bits(common)
@@ -82,8 +82,8 @@ def rows_with_match(space: Space, left: Rows, right: Rows) -> Mask:
         return np.zeros(left.length, np.bool_)
     if not common and not timed:
         return np.ones(left.length, np.bool_)
-    a = pack_rows(space, left, common, time=left.time if timed else None)
-    b = pack_rows(space, right, common, time=right.time if timed else None)
+    a = pack_rows(space, left, common, timed=timed)
+    b = pack_rows(space, right, common, timed=timed)
     if not timed:
         shift, bits = space.timeline.shift, space.key_bits(common)
         if 1 << bits <= _DENSE:
@@ -115,7 +115,7 @@ def inside(space: Space, points: Rows, relation: Relation) -> Mask:
     bound, free = split(points.fields, relation.fields)
     if free:
         relation = relation.project(bound)
-    packed = pack_rows(space, points, relation.fields, time=points.time)
+    packed = pack_rows(space, points, relation.fields, timed=True)
     if is_sorted(packed):
         return stab(packed, relation.intervals, trusted=True)
     cells = space.key_bits(relation.fields) + space.timeline.shift

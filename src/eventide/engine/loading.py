@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from eventide.algebra.nodes import NUMBER, TIME, UNUSED, Field, Fields
 from eventide.engine.domains import Domain
-from eventide.engine.relation import Relation, Rows, Space, from_unsorted, pack_rows, runs_of
+from eventide.engine.relation import Relation, Rows, Space, from_unsorted, pack_with, runs_of
 from eventide.formats.facts import Coded, Column, FactTable, chosen
 from eventide.kernels.arrays import Array, Mask
 from eventide.kernels.sorting import is_sorted, order
@@ -163,6 +163,6 @@ def _intervals(space: Space, stream: Stream) -> Relation:
     chosen = stream if inside.all() else take(stream, inside)
     rows = Rows(stream.fields, chosen.columns, len(chosen), timed=False)
     assert chosen.end is not None
-    starts = pack_rows(space, rows, stream.fields, time=np.maximum(chosen.time, first) - timeline.origin)
-    ends = pack_rows(space, rows, stream.fields, time=np.minimum(chosen.end - timeline.origin, timeline.mask))
+    starts = pack_with(space, rows, stream.fields, np.maximum(chosen.time, first) - timeline.origin)
+    ends = pack_with(space, rows, stream.fields, np.minimum(chosen.end - timeline.origin, timeline.mask))
     return from_unsorted(space, stream.fields, starts, ends)

@@ -14,6 +14,7 @@ from eventide.engine.answers import SCHEMA, events_table, intervals_table
 from eventide.engine.domains import GrowthError, value_of
 from eventide.engine.executor import Executor
 from eventide.engine.loading import Store, Stream, as_inputs, take, time_range
+from eventide.engine.memory import keep_freed_memory
 from eventide.engine.relation import Relation, Rows, Space, Timeline
 from eventide.errors import EventideError, InputError, RangeError, RuleError
 from eventide.syntax.terms import Term
@@ -64,6 +65,7 @@ class Recognition:
                  open_types: frozenset[str], settings: Settings) -> None:
         self.plan, self.wanted, self.store, self.built, self.settings = plan, wanted, store, built, settings
         self.open_types = open_types
+        keep_freed_memory()
         self.counts = Counts(sum(len(stream) for stream in store.streams.values()))
         if settings.tick < 1:
             raise EventideError(f"the tick is {settings.tick}; it must be at least 1")

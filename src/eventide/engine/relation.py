@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from eventide.algebra.nodes import NUMBER, TIME, UNUSED, Field, Fields
+from eventide.algebra.nodes import NUMBER, TIME, Field, Fields
 from eventide.engine.domains import Domain
 from eventide.errors import RangeError
 from eventide.kernels.arrays import Array, Intervals, Mask, empty
@@ -89,27 +89,58 @@ class Rows:
     Columns are gathered when they are read: a filter keeps an index into its parent.
     """
 
-    __slots__ = ("_index", "_own", "_parent", "fields", "length", "timed")
+    __slots__ = ("_alias", "_defined", "_distinct", "_gathered", "_index", "_packed", "_parent", "_roots", "fields",
+                 "length", "timed")
 
     def __init__(self, fields: Fields, columns: Mapping[str, npt.NDArray[np.generic]], length: int, *, timed: bool,
-                 parent: Rows | None = None, index: Array | None = None) -> None:
+                 parent: Rows | None = None, index: Array | None = None,
+                 alias: Mapping[str, str] | None = None) -> None:
         self.fields = fields
         self.length = length
         self.timed = timed
-        self._own: dict[str, npt.NDArray[np.generic]] = dict(columns)
+        self._defined = columns
+        self._gathered: dict[str, npt.NDArray[np.generic]] = {}
         self._parent = parent
         self._index = index
+        self._alias: Mapping[str, str] = alias or {}
+        self._distinct: dict[int, bool] = {}
+        self._packed: dict[tuple[object, ...], Array] = {}
+        self._roots: dict[tuple[str, ...], tuple[Rows, Array | None, tuple[str, ...]]] = {}
 
     def column(self, name: str) -> npt.NDArray[np.generic]:
         """The values of a column."""
-        own = self._own.get(name)
-        if own is None:
+        found = self._defined.get(name)
+        if found is None:
+            found = self._gathered.get(name)
+        if found is None:
             assert self._parent is not None, f"no column {name}"
-            own = self._parent.column(name)
+            found = self._parent.column(self._alias.get(name, name))
             if self._index is not None:
-                own = own[self._index]
-            self._own[name] = own
-        return own
+                found = found.take(self._index, mode="clip")  # the index is in range: no check per element
+            self._gathered[name] = found
+        return found
+
+    def root(self, names: tuple[str, ...]) -> tuple[Rows, Array | None, tuple[str, ...]]:
+        """The rows these columns come from unchanged, which of its rows these are (None: all), and their names there."""
+        known = self._roots.get(names)
+        if known is None:
+            if self._parent is None or any(name in self._defined for name in names):
+                known = (self, None, names)
+            else:
+                above = tuple(self._alias.get(name, name) for name in names)
+                rows, index, there = self._parent.root(above)
+                if self._index is not None:
+                    index = self._index if index is None else index.take(self._index, mode="clip")
+                known = (rows, index, there)
+            self._roots[names] = known
+        return known
+
+    def is_distinct(self, packed: Array) -> bool:
+        """Whether the packed points of these rows are sorted and distinct (found out once)."""
+        known = self._distinct.get(id(packed))
+        if known is None:
+            known = self._distinct[id(packed)] = bool((packed[1:] > packed[:-1]).all())
+        return known
 
     @property
     def time(self) -> Array:
@@ -143,15 +174,26 @@ class Rows:
         """The same columns under other names, position by position."""
         if fields == self.fields:
             return self
-        columns = {new.name: self.column(old.name) for new, old in zip(fields, self.fields, strict=True)
-                   if old.type != UNUSED}
-        if self.timed:
-            columns[TIME] = self.time
-        return Rows(fields, columns, self.length, timed=self.timed)
+        alias = {new.name: old.name for new, old in zip(fields, self.fields, strict=True)}
+        return Rows(fields, {}, self.length, timed=self.timed, parent=self, alias=alias)
 
 
-def pack_rows(space: Space, rows: Rows, fields: Fields, *, time: Array | None = None) -> Array:
-    """The packed points of rows: the fields in order, then the time (0 if none is given)."""
+def pack_rows(space: Space, rows: Rows, fields: Fields, *, timed: bool = False) -> Array:
+    """The packed points of rows: the fields in order, then their time (or 0). Packed once where the columns come from."""
+    names = tuple(field.name for field in fields)
+    root, index, there = rows.root((*names, TIME) if timed else names)
+    key = (there, tuple(space.shifts(fields)), tuple(space.width(field.type) for field in fields))
+    packed = root._packed.get(key)
+    if packed is None:
+        if index is not None and 8 * index.shape[0] < root.length:
+            return pack_with(space, rows, fields, rows.time if timed else None)
+        renamed = tuple(Field(name, field.type) for name, field in zip(there, fields, strict=False))
+        packed = root._packed[key] = pack_with(space, root, renamed, root.time if timed else None)
+    return packed if index is None else packed.take(index, mode="clip")
+
+
+def pack_with(space: Space, rows: Rows, fields: Fields, time: Array | None) -> Array:
+    """The packed points of rows with the given times (0 if there are none)."""
     shifts = space.shifts(fields)
     packed: Array | None = None if time is None else time
     for field, shift in zip(fields, shifts, strict=True):
@@ -159,9 +201,7 @@ def pack_rows(space: Space, rows: Rows, fields: Fields, *, time: Array | None = 
             continue
         part = np.left_shift(rows.column(field.name), shift, dtype=np.int64)
         packed = part if packed is None else np.bitwise_or(packed, part)
-    if packed is None:
-        return np.zeros(rows.length, np.int64)
-    return packed
+    return np.zeros(rows.length, np.int64) if packed is None else packed
 
 
 def unpack(space: Space, fields: Fields, packed: Array) -> dict[str, npt.NDArray[np.generic]]:
@@ -272,7 +312,7 @@ def runs_of(space: Space, rows: Rows) -> Relation:
     """Points to intervals: points of a row at most one tick apart are one interval, which ends a tick after the last
     (and is open if that is the end of the run)."""
     timeline = space.timeline
-    points = distinct(pack_rows(space, rows, rows.fields, time=rows.time))
+    points = distinct(pack_rows(space, rows, rows.fields, timed=True))
     found = from_points(points, timeline.tick, timeline.tick, timeline.shift, until=timeline.inside(timeline.until),
                         trusted=True)
     if timeline.tick > 1:  # a run ends at the first point of the grid after its last point

@@ -147,6 +147,60 @@ def tag(lists: Sequence[Array], tags: Sequence[int], *, trusted: bool = False) -
     return pieces[0]
 
 
+def merge_tagged(pieces: Sequence[tuple[Array, Codes]]) -> tuple[Array, Codes]:
+    """Merge lists of distinct points with a code each into one; equal points are one, with the OR of their codes.
+
+    The lists must be sorted. Cost: O(n log k) for k lists.
+
+    >>> a, b = (np.array([3, 5]), np.array([1, 2], np.uint32)), (np.array([5]), np.array([4], np.uint32))
+    >>> points, codes = merge_tagged([a, b])
+    >>> points.tolist(), codes.tolist()
+    ([3, 5], [1, 6])
+    """
+    parts = list(pieces) or [(np.empty(0, np.int64), np.empty(0, np.uint32))]
+    while len(parts) > 1:
+        pairs = [_merged(parts[k], parts[k + 1]) for k in range(0, len(parts) - 1, 2)]
+        parts = pairs + parts[len(parts) - len(parts) % 2:]
+    return parts[0]
+
+
+@jit
+def _mark(codes, rows, code):  # type: ignore[no-untyped-def]
+    for i in range(np.uintp(rows.shape[0])):
+        codes[np.uintp(rows[i])] |= code
+
+
+@jit
+def _marked(points, codes, out_points, out_codes):  # type: ignore[no-untyped-def]
+    o = ZERO
+    for i in range(np.uintp(points.shape[0])):
+        out_points[o], out_codes[o] = points[i], codes[i]
+        o += np.uintp(codes[i] != 0)
+    return o
+
+
+def tag_rows(points: Array, lists: Sequence[Array | None], tags: Sequence[int]) -> tuple[Array, Codes]:
+    """Like `tag` for lists that are rows of one table: `points[rows]` for every `rows` in `lists` (None: all of them).
+
+    The table's points must be sorted and distinct, rows within bounds. Cost: O(n) for the table and each list.
+
+    >>> points, codes = tag_rows(np.array([3, 5, 9]), [np.array([0, 1]), np.array([1])], [INITIATED, BROKEN])
+    >>> points.tolist(), codes.tolist()
+    ([3, 5], [1, 3])
+    """
+    check_array("points", points)
+    codes = np.zeros(points.shape[0], np.uint32)
+    for index, (rows, code) in enumerate(zip(lists, tags, strict=True)):
+        if rows is None:
+            codes |= np.uint32(code)
+            continue
+        check_array(f"lists[{index}]", rows)
+        _mark(codes, rows, np.uint32(code))
+    out_points, out_codes = np.empty(points.shape[0] + 1, np.int64), np.empty(points.shape[0] + 1, np.uint32)
+    used = int(_marked(points, codes, out_points, out_codes))
+    return trim(out_points, used), trim(out_codes, used)
+
+
 def _merged(a: tuple[Array, Codes], b: tuple[Array, Codes]) -> tuple[Array, Codes]:
     size = a[0].shape[0] + b[0].shape[0] + 1
     points, codes = np.empty(size, np.int64), np.empty(size, np.uint32)

@@ -38,8 +38,10 @@ happensAt(near(A, B, Limit), T) :-
     holdsAt(coord(A, X1, Y1)=true, T),
     holdsAt(coord(B, X2, Y2)=true, T),
     A @< B,
+    Squared is (X1 - X2) * (X1 - X2) + (Y1 - Y2) * (Y1 - Y2),
+    Squared =< 34 * 34,
     limit(Limit),
-    (X1 - X2) * (X1 - X2) + (Y1 - Y2) * (Y1 - Y2) =< Limit * Limit.
+    Squared =< Limit * Limit.
 
 buildFromPoints(close_24(A, B)=true, near(A, B, 24)).
 buildFromPoints(close_25(A, B)=true, near(A, B, 25)).
