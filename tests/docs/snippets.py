@@ -27,6 +27,7 @@ from eventide.cli.main import main
 from eventide.syntax.event_calculus import parse
 
 FENCE = re.compile(r"^```(\w*) ?(.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COLUMN = re.compile(r"\$\d+")
 SECONDS = re.compile(r"\b\d+\.\d+ s\b")
 
 
@@ -124,9 +125,18 @@ def run_rules(rules: str, events: str, expected: Block, folder: Path) -> str | N
     return unlike(expected.text, "".join(f"{line}\n" for line in lines))
 
 
+def _settled(text: str) -> str:
+    """A text without what differs from run to run: times, and the numbers of unnamed columns in a plan."""
+    numbers: dict[str, str] = {}
+    for column in COLUMN.findall(text):
+        numbers.setdefault(column, f"${len(numbers) + 1}")
+    renumbered = COLUMN.sub(lambda found: numbers[found[0]], text)
+    return SECONDS.sub("0.00 s", renumbered).rstrip() + "\n"
+
+
 def unlike(expected: str, printed: str) -> str | None:
     """What differs, if anything does."""
-    wanted, got = (SECONDS.sub("0.00 s", text).rstrip() + "\n" for text in (expected, printed))
+    wanted, got = (_settled(text) for text in (expected, printed))
     flags = doctest.ELLIPSIS | doctest.REPORT_UDIFF
     if doctest.OutputChecker().check_output(wanted, got, flags):
         return None
