@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from eventide.algebra.text import to_text
+from eventide.analysis.entities import references
 from eventide.analysis.model import Model
 from eventide.analysis.passes import analyse
 from eventide.analysis.patterns import leaf_count, name_of
@@ -196,13 +197,16 @@ class Program:
         """An error of running rules as a diagnostic at the rule it is about."""
         model = self.model
         spans = _uses(error.operator, [c for clause in model.clauses for c in clause.body]) if error.operator else []
+        named = {c.template for c in model.clauses for name in error.definitions
+                 if name == c.template or name.startswith(f"{c.template}=")}
         for clause in model.clauses:
             for condition in clause.body:
                 if error.values and isinstance(condition, Is) and isinstance(condition.target, Variable) and \
                         model.variable_types.get((clause.number, condition.target.name)) == error.values:
                     spans.append(condition.span)
-            if any(name == clause.template or name.startswith(f"{clause.template}=") for name in error.definitions):
-                spans.append(clause.span)
+            if clause.template in named:  # rules that read what the error is about come first
+                first = any(template in named for _, template, _ in references(clause.body))
+                spans.insert(0 if first else len(spans), clause.span)
         only = spans[0] if spans and (error.operator is None or len(set(spans)) == 1) else None
         problem = Diagnostic("error", error.code, error.message, only, error.hint)
         return ProgramError(problem.render(), [problem])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -76,7 +77,7 @@ def test_no_two_boxes_overlap(name: str) -> None:
     assert {box.name for box in graph.boxes} <= set(layout.x)
     assert HEIGHT < ROW
     for row in layout.rows:
-        for left, right in zip(row, row[1:], strict=False):
+        for left, right in pairwise(row):
             gap = layout.x[right] - layout.x[left] - (layout.widths[left] + layout.widths[right]) / 2
             assert gap > GAP - 0.01
     assert min(layout.x[item] - layout.widths[item] / 2 for item in layout.x) >= 0

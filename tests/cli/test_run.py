@@ -41,8 +41,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*arguments: str) -> int:
-    """`eventide run` on the program of the folder."""
-    return main(["run", "rules.ec", *arguments])
+    """`eventide run` on the program of the folder; options may be written in one text."""
+    return main(["run", "rules.ec", *(word for argument in arguments for word in argument.split())])
 
 
 @pytest.mark.usefixtures("folder")
@@ -64,20 +64,20 @@ class TestResults:
         assert rows[0] == {"fluent": "at", "args": "ann", "value": "pub", "start": 18, "end": None}
 
     def test_windows(self, capsys: pytest.CaptureFixture[str]) -> None:
-        options = "--events events.csv --window 10 --step 5 --start 5 --emit windows --fluents rich".split()
-        assert run(*options) == 0
+        options = "--events events.csv --window 10 --step 5 --start 5 --emit windows --fluents rich"
+        assert run(options) == 0
         assert capsys.readouterr().out == (
             "query_time,fluent,args,value,start,end\n15,rich,ann,true,14,16\n20,rich,ann,true,14,20\n")
 
     def test_changes(self, capsys: pytest.CaptureFixture[str]) -> None:
-        options = "--events events.csv --window 20 --step 5 --start 5 --emit changes --fluents rich".split()
-        assert run(*options) == 0
+        options = "--events events.csv --window 20 --step 5 --start 5 --emit changes --fluents rich"
+        assert run(options) == 0
         assert capsys.readouterr().out == (
             "query_time,change,fluent,args,value,start,end\n"
             "15,+,rich,ann,true,14,\n20,+,rich,ann,true,14,20\n20,-,rich,ann,true,14,\n")
 
     def test_a_step_without_a_window_is_the_window_too(self, capsys: pytest.CaptureFixture[str]) -> None:
-        assert run(*"--events events.csv --step 10 --start 0 --emit windows --fluents rich".split()) == 0
+        assert run("--events events.csv --step 10 --start 0 --emit windows --fluents rich") == 0
         assert capsys.readouterr().out.splitlines()[1:] == ["20,rich,ann,true,14,20"]
 
     def test_several_files_behind_one_option(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,12 +98,13 @@ class TestResults:
         assert capsys.readouterr().out.splitlines()[1:] == ["f,ann,new,2,"]
 
     def test_ties_tick_and_initially_at(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        (folder / "rules.ec").write_text(RULES + "initially(lit=true).\nterminatedAt(lit=true, T) :- happensAt(off, T).")
+        lamp = "initially(lit=true).\nterminatedAt(lit=true, T) :- happensAt(off, T)."
+        (folder / "rules.ec").write_text(RULES + lamp)
         (folder / "events.csv").write_text("win|10|10|ann\nlose|10|10|ann\noff|20|20\n")
-        options = "--events events.csv --tick 10 --initially-at -20 --start -30 --fluents rich,lit".split()
-        assert run(*options) == 0
+        options = "--events events.csv --tick 10 --initially-at -20 --start -30 --fluents rich,lit"
+        assert run(options) == 0
         assert capsys.readouterr().out.splitlines()[1:] == ["lit,,true,-20,30"]
-        assert run(*options, "--ties", "initiation") == 0
+        assert run(options, "--ties", "initiation") == 0
         assert capsys.readouterr().out.splitlines()[1:] == ["lit,,true,-20,30", "rich,ann,true,20,"]
 
     def test_dates(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

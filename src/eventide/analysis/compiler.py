@@ -576,7 +576,7 @@ def _stratify(model: Model, compiler: Compiler, definitions: dict[str, n.Node]) 
 def _check_cycle(model: Model, compiler: Compiler, members: set[str]) -> None:
     statics = {name for parts in compiler.sources.parts.values() for name in parts} & members
     for name in sorted(statics):
-        clause = next(c for c in model.of_kind("static", "runs") if name.startswith(c.template))
+        clause = next(c for c in model.of_kind("static", "runs") if name.startswith(f"{c.template}="))
         model.report("error", "cycle-through-static",
                      f"{name} is statically determined and depends on itself through {', '.join(sorted(members))}",
                      clause.span, "only simple fluents (initiatedAt, terminatedAt) may be part of a cycle")

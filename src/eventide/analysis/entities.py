@@ -73,7 +73,8 @@ def _two_ways(model: Model) -> None:
     for clause in model.of_kind("static", "runs"):
         if (clause.template, str(clause.value)) in simple and not isinstance(clause.value, Variable):
             model.report("error", "duplicate-definition", f"{clause.template}={clause.value} is defined by holdsFor "
-                         "and by initiatedAt", clause.span, "give one of the two another name, and unite them by union_all")
+                         "and by initiatedAt", clause.span,
+                         "give one of the two another name, and unite them by union_all")
 
 
 def _several_sizes(model: Model) -> None:
@@ -83,8 +84,8 @@ def _several_sizes(model: Model) -> None:
         if kind == "event":
             names.setdefault(name_of(template), []).append(template)
     for clause in model.clauses:
-        for kind, template, span in references(clause.body):
-            same = names.get(name_of(template), []) if kind == "e" else []
+        for reference, template, span in references(clause.body):
+            same = names.get(name_of(template), []) if reference == "e" else []
             if len(same) > 1 and template != same[0]:
                 model.report("warning", "several-arities", f"{template} and {same[0]} are different events", span,
                              "use the same number of arguments where the same event is meant")
