@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from eventide.analysis.inline import Inliner, Knowledge
 from eventide.analysis.model import Clause, ClauseKind, Model
 from eventide.analysis.patterns import flatten, pair_leaves, rename, variables_in
@@ -94,8 +96,13 @@ def _add(model: Model, inliner: Inliner, rule: Rule) -> None:
 
 def _renumbered(alternative: tuple[tuple[Term, ...], Body]) -> tuple[tuple[Term, ...], Body]:
     """The variables of inlined definitions numbered from 1 in every clause, so that equal bodies look equal."""
-    names = [name for name in dict.fromkeys(variables_in(alternative)) if "#" in name]
-    numbered = {name: Variable(f"{name.partition('#')[0]}#{i}") for i, name in enumerate(names, 1)}
+    counts: Counter[str] = Counter()
+    numbered: dict[str, Variable] = {}
+    for name in dict.fromkeys(variables_in(alternative)):
+        title, mark, _ = name.partition("#")
+        if mark:
+            counts[title] += 1
+            numbered[name] = Variable(f"{title}#{counts[title]}")
     head, body = alternative
     return rename(head, numbered), rename(body, numbered)
 

@@ -30,26 +30,25 @@ def _index_of(keys: Array, size: int) -> Array:
     return index
 
 
-def _matches(space: Space, left: Rows, right: Rows, common: Fields, *, timed: bool) -> tuple[Array, Array]:
-    """Positions of all pairs of rows that agree on the common columns (and on time)."""
+def _keys(space: Space, rows: Rows, common: Fields) -> Array:
+    """The codes of the common columns as one small number per row."""
+    if len(common) == 1:
+        return rows.column(common[0].name)  # type: ignore[return-value]
+    return pack_rows(space, rows, common) >> space.timeline.shift
+
+
+def _matches(space: Space, left: Rows, right: Rows, common: Fields, *, timed: bool) -> tuple[Array | None, Array]:
+    """Positions of all pairs of rows that agree on the common columns (and on time); None for every left row once."""
     if not common and not timed:
-        pairs = np.repeat(np.arange(left.length), right.length), np.tile(np.arange(right.length), left.length)
-        return pairs
-    a = pack_rows(space, left, common, timed=timed)
-    b = pack_rows(space, right, common, timed=timed)
-    if not timed:
-        shift = space.timeline.shift
-        bits = space.key_bits(common)
-        if 1 << bits <= _DENSE:
-            a, b = a >> shift, b >> shift
-            index = _index_of(b, 1 << bits)
-            if np.array_equal(index[b], np.arange(b.shape[0])):  # every key once: a lookup
-                found = index[a]
-                hit = found >= 0
-                if hit.all():
-                    return np.arange(left.length), found
-                return np.flatnonzero(hit), found[hit]
-    return join(a, b)
+        return np.repeat(np.arange(left.length), right.length), np.tile(np.arange(right.length), left.length)
+    if not timed and 1 << space.key_bits(common) <= _DENSE:
+        keys = _keys(space, right, common)
+        index = _index_of(keys, 1 << space.key_bits(common))
+        if np.array_equal(index[keys], np.arange(keys.shape[0])):  # every key once: a lookup
+            found = index.take(_keys(space, left, common), mode="clip")
+            hit = found >= 0
+            return (None, found) if hit.all() else (np.flatnonzero(hit), found[hit])
+    return join(pack_rows(space, left, common, timed=timed), pack_rows(space, right, common, timed=timed))
 
 
 def join_rows(space: Space, left: Rows, right: Rows) -> Rows:
@@ -65,13 +64,8 @@ def join_rows(space: Space, left: Rows, right: Rows) -> Rows:
         columns = [(f, np.broadcast_to(right.column(f.name), (left.length,))) for f in new]
         return left.extend(columns)
     at, matched = _matches(space, left, right, common, timed=timed)
-    kept = left if at.shape[0] == left.length and is_identity(at) else left.take(at)
-    return kept.extend([(f, right.column(f.name)[matched]) for f in new])
-
-
-def is_identity(index: Array) -> bool:
-    """Whether an index selects every row in order."""
-    return bool((index == np.arange(index.shape[0])).all())
+    kept = left if at is None else left.take(at)
+    return kept.extend([(f, right.column(f.name).take(matched, mode="clip")) for f in new])
 
 
 def rows_with_match(space: Space, left: Rows, right: Rows) -> Mask:
@@ -82,15 +76,13 @@ def rows_with_match(space: Space, left: Rows, right: Rows) -> Mask:
         return np.zeros(left.length, np.bool_)
     if not common and not timed:
         return np.ones(left.length, np.bool_)
-    a = pack_rows(space, left, common, timed=timed)
-    b = pack_rows(space, right, common, timed=timed)
-    if not timed:
-        shift, bits = space.timeline.shift, space.key_bits(common)
-        if 1 << bits <= _DENSE:
-            present = np.zeros(1 << bits, np.bool_)
-            present[b >> shift] = True
-            return present[a >> shift]
-    return contains(a, b)
+    if not timed and 1 << space.key_bits(common) <= _DENSE:
+        present = np.zeros(1 << space.key_bits(common), np.bool_)
+        present[_keys(space, right, common)] = True
+        if present.all():
+            return np.ones(left.length, np.bool_)
+        return present.take(_keys(space, left, common), mode="clip")
+    return contains(pack_rows(space, left, common, timed=timed), pack_rows(space, right, common, timed=timed))
 
 
 def during(space: Space, points: Rows, relation: Relation) -> Rows:

@@ -79,6 +79,8 @@ def check_carried(name: str, carried: Array, points: Array, shift: int, several:
 
 # ---------------------------------------------------------------- tagging
 
+_SHORT = 8  # a list this many times shorter is inserted rather than merged
+
 
 @jit
 def _merge_tagged(a, a_codes, a_step, b, b_codes, b_step, points, codes):  # type: ignore[no-untyped-def]
@@ -201,9 +203,45 @@ def tag_rows(points: Array, lists: Sequence[Array | None], tags: Sequence[int]) 
     return trim(out_points, used), trim(out_codes, used)
 
 
+@jit
+def _insert(a, a_codes, b, b_codes, points, codes):  # type: ignore[no-untyped-def]
+    """Merge a short list of distinct points into a long one: the stretches between are copied, not compared."""
+    n, i, o = np.uintp(a.shape[0]), ZERO, ZERO
+    for j in range(np.uintp(b.shape[0])):
+        y, step = b[j], ONE
+        while i + step < n and a[i + step] < y:
+            step += step
+        low, high = i + step // np.uintp(2), min(i + step, n)
+        if low >= n or step == ONE:
+            low = i
+        while low < high:
+            middle = (low + high) // np.uintp(2)
+            if a[middle] < y:
+                low = middle + ONE
+            else:
+                high = middle
+        for k in range(i, low):
+            points[o], codes[o] = a[k], a_codes[k]
+            o += ONE
+        i = low
+        points[o], codes[o] = y, b_codes[j]
+        if i < n and a[i] == y:
+            codes[o] |= a_codes[i]
+            i += ONE
+        o += ONE
+    for k in range(i, n):
+        points[o], codes[o] = a[k], a_codes[k]
+        o += ONE
+    return o
+
+
 def _merged(a: tuple[Array, Codes], b: tuple[Array, Codes]) -> tuple[Array, Codes]:
     size = a[0].shape[0] + b[0].shape[0] + 1
     points, codes = np.empty(size, np.int64), np.empty(size, np.uint32)
+    short, long = sorted((a, b), key=lambda piece: piece[0].shape[0])
+    if _SHORT * short[0].shape[0] < long[0].shape[0] == long[1].shape[0] and len(short[0]) == len(short[1]):
+        used = int(_insert(*long, *short, points, codes))
+        return trim(points, used), trim(codes, used)
     steps = [np.uintp(p.shape[0] == c.shape[0]) for p, c in (a, b)]
     used = int(_merge_tagged(a[0], a[1], steps[0], b[0], b[1], steps[1], points, codes))
     return trim(points, used), trim(codes, used)
