@@ -6,13 +6,13 @@ engine trusts its own). Keys have unequal numbers of rows, codes are random, so 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from eventide import kernels as k
 from eventide.kernels import Array
-from kernels import SHIFT, Case, activity, interval_list, run
+from kernels import SHIFT, Case, activity, interval_list
 
 STEP = 20  # mean distance of two points of a key
 
@@ -102,12 +102,3 @@ def cases(size: int = 10_000_000, keys: int = 10_000) -> Iterator[Case]:
     yield from deadline_cases(size, keys)
     yield from stab_cases(size, keys)
     yield from allen_cases(size, keys)
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Measure and print."""
-    return run(cases, argv)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
