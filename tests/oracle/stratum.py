@@ -143,13 +143,16 @@ class Stratum:
         return Effects(initiated, terminated, events, frozenset(p for p in kept | begun if self.listed(p)))
 
     def members(self, rule: trees.ChangeRule) -> list[Term] | None:
-        """The instances a rule may initiate: a value that the rule names exists, to end the others, even where the
-        grounding does not list it."""
-        members = self.store.members.get(functor_of(rule.pair.fluent))
-        if members is None or rule.kind == "terminated" or isinstance(rule.pair.value, Variable):
+        """The instances a rule may initiate: those the grounding lists, and for its fluents every value that the head
+        of a rule names. A named value ends the others even if it is not listed; it then holds nowhere itself."""
+        key = functor_of(rule.pair.fluent)
+        members = self.store.members.get(key)
+        if members is None or rule.kind == "terminated":
             return members
+        named = dict.fromkeys(r.pair.value for r in self.program.changes[key]
+                              if r.kind == "initiated" and is_ground(r.pair.value))
         fluents = dict.fromkeys(m.args[0] for m in members if isinstance(m, Compound))
-        return [Compound("=", (fluent, rule.pair.value)) for fluent in fluents]
+        return [*members, *(Compound("=", (fluent, value)) for fluent in fluents for value in named)]
 
     def listed(self, pair: Term) -> bool:
         """Whether a pair may hold: its grounding lists it, or there is none."""
