@@ -6,14 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from eventide.algebra.nodes import NUMBER, TIME, UNUSED, Field, Fields
 from eventide.engine.domains import Domain
-from eventide.engine.relation import Relation, Rows, Space, from_unsorted, pack_with, runs_of
+from eventide.engine.relation import Relation, Rows, Space, Values, from_unsorted, pack_with, runs_of
 from eventide.formats.facts import Coded, Column, FactTable, chosen
 from eventide.kernels.arrays import Array, Mask
 from eventide.kernels.sorting import is_sorted, order
+
+
+NEVER = np.iinfo(np.int64).max
 
 
 @dataclass
@@ -23,29 +25,42 @@ class Stream:
     name: str
     kind: str
     fields: Fields
-    columns: dict[str, npt.NDArray[np.generic]]
+    columns: dict[str, Values]
     time: Array
     end: Array | None
     arrival: Array | None
+    removed: Array | None = None
+    """When a retraction of the fact arrives (`NEVER` for most); None where nothing is retracted."""
 
     def __len__(self) -> int:
         return int(self.time.shape[0])
 
+    def last_news(self) -> int:
+        """The last time at which a fact occurs, arrives or is retracted; the stream must not be empty."""
+        times = [self.time, *([self.arrival] if self.arrival is not None else [])]
+        if self.removed is not None:
+            times.append(self.removed[self.removed < NEVER])
+        return max(int(t.max()) for t in times if t.shape[0])
+
 
 @dataclass
 class Store:
-    """Everything a run reads: domains, streams by name, background tables by name."""
+    """Everything a run reads: domains, streams by name, background tables by name.
+
+    `unmatched` counts retractions of facts that were not there.
+    """
 
     domains: dict[str, Domain] = field(default_factory=dict)
     streams: dict[str, Stream] = field(default_factory=dict)
     tables: dict[str, Rows] = field(default_factory=dict)
+    unmatched: int = 0
 
     def domain(self, type_: str) -> Domain:
         """The domain of a type, made when it is first asked for."""
         return self.domains.setdefault(type_, Domain(type_))
 
 
-def encode(column: Column, type_: str, store: Store) -> npt.NDArray[np.generic] | None:
+def encode(column: Column, type_: str, store: Store) -> Values | None:
     """A column as codes of its domain, as plain numbers, or None if nothing reads it."""
     if type_ == UNUSED:
         return None
@@ -57,7 +72,7 @@ def encode(column: Column, type_: str, store: Store) -> npt.NDArray[np.generic] 
     return domain.encode_numbers(column)
 
 
-def _as_numbers(column: Column) -> npt.NDArray[np.generic]:
+def _as_numbers(column: Column) -> Values:
     if not isinstance(column, Coded):
         return column
     if all(type(value) is int for value in column.values):
@@ -79,27 +94,69 @@ def load_stream(store: Store, name: str, kind: str, types: Sequence[str], table:
     fields = tuple(Field(f"{name}.{i}", type_) for i, type_ in enumerate(types))
     if table is None:
         nothing = np.empty(0, np.int64)
-        columns: dict[str, npt.NDArray[np.generic]] = {f.name: nothing for f in fields if f.type != UNUSED}
-        store.streams[name] = Stream(name, kind, fields, columns, nothing, nothing if kind == "interval" else None, None)
+        columns: dict[str, Values] = {f.name: nothing for f in fields if f.type != UNUSED}
+        end = nothing if kind == "interval" else None
+        store.streams[name] = Stream(name, kind, fields, columns, nothing, end, None)
         return
+    removed = None
+    if table.op is not None:
+        table, removed, unmatched = without_retractions(table)
+        store.unmatched += unmatched
     given = [*table.args, *([table.value] if table.value is not None else [])]
     columns = {f.name: values for f, column in zip(fields, given, strict=True)
                if (values := encode(column, f.type, store)) is not None}
-    stream = Stream(name, kind, fields, columns, table.time, table.end, table.arrival)
+    stream = Stream(name, kind, fields, columns, table.time, table.end, table.arrival, removed)
     store.streams[name] = _ordered(stream)
+
+
+def _by_fact(table: FactTable) -> tuple[Array, Mask]:
+    """The rows with equal facts side by side, in order of arrival, and which of them repeat the fact before."""
+    columns: list[Values] = [table.time]
+    columns += [column.codes if isinstance(column, Coded) else column for column in table.args]
+    if table.value is not None:
+        columns.append(table.value.codes if isinstance(table.value, Coded) else table.value)
+    if table.end is not None:
+        columns.append(table.end)
+    arrival = table.time if table.arrival is None else table.arrival
+    permutation = np.lexsort((arrival, *columns))
+    repeated = np.ones(len(table), np.bool_)
+    repeated[:1] = False
+    for column in columns:
+        ordered = column[permutation]
+        repeated[1:] &= ordered[1:] == ordered[:-1]
+    return permutation, repeated
 
 
 def distinct_facts(table: FactTable) -> FactTable:
     """The table without repetitions of a fact; the one that arrives first stays."""
-    columns = [column.codes if isinstance(column, Coded) else column for column in table.args]
-    arrival = table.time if table.arrival is None else table.arrival
-    permutation = np.lexsort((arrival, *columns, table.time))
-    repeated = np.ones(len(table), np.bool_)
-    repeated[:1] = False
-    for column in (table.time, *columns):
-        ordered = column[permutation]
-        repeated[1:] &= ordered[1:] == ordered[:-1]
+    if table.op is not None:
+        return table
+    permutation, repeated = _by_fact(table)
     return table if not repeated.any() else chosen(table, np.sort(permutation[~repeated]))
+
+
+def without_retractions(table: FactTable) -> tuple[FactTable, Array, int]:
+    """The inserted facts, when each is retracted (or `NEVER`), and how many retractions found nothing.
+
+    Equal facts are one: a retraction takes the fact away however often it was inserted; a later insertion brings it
+    back. Operations that arrive together count in the order of the input.
+    """
+    assert table.op is not None
+    permutation, repeated = _by_fact(table)
+    inserts = table.op[permutation] > 0
+    after_insert = np.zeros(len(table), np.bool_)
+    after_insert[1:] = repeated[1:] & inserts[:-1]
+    kept = inserts & ~after_insert
+    arrival = (table.time if table.arrival is None else table.arrival)[permutation]
+    positions = np.where(inserts, len(table), np.arange(len(table)))
+    following = np.minimum.accumulate(positions[::-1])[::-1]  # the next retraction at or after each row
+    group = np.cumsum(~repeated)
+    at = np.minimum(following, max(len(table) - 1, 0))
+    same = (following < len(table)) & (group[at] == group)
+    removed = np.where(same, arrival[at], NEVER)[kept]
+    rows = permutation[kept]
+    back = np.argsort(rows, kind="stable")
+    return chosen(table, rows[back]), removed[back], int((~inserts & ~after_insert).sum())
 
 
 def _ordered(stream: Stream) -> Stream:
@@ -124,7 +181,8 @@ def take(stream: Stream, index: Array | Mask) -> Stream:
     return Stream(stream.name, stream.kind, stream.fields,
                   {name: values[index] for name, values in stream.columns.items()}, stream.time[index],
                   None if stream.end is None else stream.end[index],
-                  None if stream.arrival is None else stream.arrival[index])
+                  None if stream.arrival is None else stream.arrival[index],
+                  None if stream.removed is None else stream.removed[index])
 
 
 def time_range(streams: Iterable[Stream]) -> tuple[int, int] | None:

@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eventide.algebra.nodes import Plan, references_of
+from eventide.algebra.nodes import Output, Plan, references_of
 from eventide.engine.answers import SCHEMA, events_table, intervals_table
 from eventide.engine.domains import GrowthError, value_of
 from eventide.engine.executor import Executor
-from eventide.engine.loading import Store, Stream, as_inputs, take, time_range
+from eventide.engine.loading import NEVER, Store, Stream, as_inputs, take, time_range
 from eventide.engine.memory import keep_freed_memory
 from eventide.engine.relation import Relation, Rows, Space, Timeline
 from eventide.errors import EventideError, InputError, RangeError, RuleError
-from eventide.syntax.terms import Term
+from eventide.kernels.arrays import Array
 
 MOST_TIME = 1 << 62
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """A result to report: the definition, how its arguments are written, its fixed value or the values kept."""
-
-    definition: str
-    template: str
-    kind: str
-    value: Term | None
-    values: tuple[Term, ...] | None
 
 
 @dataclass(frozen=True)
@@ -56,32 +45,34 @@ class Counts:
     too_late: int = 0
     late_by_name: dict[str, int] = field(default_factory=dict)
     queries: int = 0
+    unmatched: int = 0
+    """Retractions of facts that were not there."""
 
 
 class Recognition:
     """One program over one store of facts."""
 
-    def __init__(self, plan: Plan, wanted: Sequence[Wanted], store: Store, built: frozenset[str],
+    def __init__(self, plan: Plan, wanted: Sequence[Output], store: Store, built: frozenset[str],
                  open_types: frozenset[str], settings: Settings) -> None:
         self.plan, self.wanted, self.store, self.built, self.settings = plan, wanted, store, built, settings
         self.open_types = open_types
         keep_freed_memory()
-        self.counts = Counts(sum(len(stream) for stream in store.streams.values()))
+        self.counts = Counts(sum(len(stream) for stream in store.streams.values()), unmatched=store.unmatched)
         if settings.tick < 1:
             raise EventideError(f"the tick is {settings.tick}; it must be at least 1")
         span = time_range(store.streams.values())
         low, high = span if span is not None else (0, 0)
-        events = [int(s.time.max()) for s in store.streams.values() if len(s)]
+        known = [stream.last_news() for stream in store.streams.values() if len(stream)]
         self.start = settings.start if settings.start is not None else low - settings.tick
-        self.end = settings.end if settings.end is not None else max(events, default=self.start)
+        self.end = settings.end if settings.end is not None else max(known, default=self.start)
         if self.end < self.start:
             event = f"the run starts at {self.start}, but the last event is at {self.end}"
             raise InputError(event if settings.end is None else f"the run ends at {self.end}, but it starts at "
                              f"{self.start}")
         edges = (low, high, self.start, self.end, settings.initially_at)
         if max(edges) - min(edges) >= MOST_TIME or max(map(abs, edges)) >= 2 * MOST_TIME - settings.tick:
-            raise RangeError(f"times from {min(edges)} to {max(edges)} span more than 62 bits; declare a coarser unit of "
-                             "time")
+            raise RangeError(f"times from {min(edges)} to {max(edges)} span more than 62 bits; "
+                             "declare a coarser unit of time")
         self.window = settings.window if settings.window is not None else max(self.end - self.start, settings.tick)
         self.step = settings.step if settings.step is not None else self.window
         if self.window < 1 or self.step < 1 or max(self.window, self.step) > MOST_TIME:
@@ -89,7 +80,6 @@ class Recognition:
         self._low, self._high = low, high
         self._read = {name for stratum in plan.strata for definition in stratum.definitions
                       for name in references_of(definition.body)}
-        self._arrived: dict[str, np.ndarray] = {}
 
     def query_times(self) -> Iterator[int]:
         """start+step, start+2·step, … until the end is covered."""
@@ -100,9 +90,9 @@ class Recognition:
                 return
             query += self.step
 
-    def _first_query(self, arrival: np.ndarray) -> np.ndarray:
+    def _first_query(self, arrival: Array) -> Array:
         """The first query time at or after each arrival."""
-        steps = np.maximum(-((self.start - arrival) // self.step), 1)
+        steps: Array = np.maximum(-((self.start - arrival) // self.step), 1)
         return self.start + steps * self.step
 
     def accepted(self) -> dict[str, Stream]:
@@ -120,6 +110,14 @@ class Recognition:
             if late.any():
                 self.counts.too_late += int(late.sum())
                 self.counts.late_by_name[name] = int(late.sum())
+            if stream.removed is not None:
+                kept = np.minimum(stream.removed, self.end)
+                late_removal = (stream.removed <= self.end) & (last <= self._first_query(kept) - self.window)
+                stream = replace(stream, removed=np.where(late_removal, NEVER, stream.removed))
+                if (late_removal & seen).any():
+                    self.counts.too_late += int((late_removal & seen).sum())
+                    self.counts.late_by_name[name] = (self.counts.late_by_name.get(name, 0)
+                                                      + int((late_removal & seen).sum()))
             keep = seen & ~late
             result[name] = stream if keep.all() else take(stream, keep)
         return result
@@ -129,9 +127,7 @@ class Recognition:
         if stream.end is None or stream.arrival is None or self.settings.window is None or not len(stream):
             return stream
         first = self._first_query(np.maximum(stream.arrival, self.start)) - self.window + 1
-        cut = Stream(stream.name, stream.kind, stream.fields, stream.columns, np.maximum(stream.time, first),
-                     stream.end, stream.arrival)
-        return cut
+        return replace(stream, time=np.maximum(stream.time, first))
 
     def run(self, each: Callable[[int, Executor], None], progress: Callable[[int, int], None] | None = None) -> None:
         """Evaluate the plan at every query time over the facts that have arrived by then."""
@@ -139,13 +135,13 @@ class Recognition:
         queries = list(self.query_times())
         self.counts.queries = len(queries)
         for number, query in enumerate(queries):
-            visible = {name: _arrived(s, query) if self.settings.window is not None or self.settings.end is not None
-                       else s for name, s in streams.items()}
-            each(query, self._execute(visible, query))
+            visible = {name: _arrived(s, query) for name, s in streams.items()}
+            each(query, self.execute(visible, query))
             if progress is not None:
                 progress(number + 1, len(queries))
 
-    def _execute(self, streams: dict[str, Stream], query: int) -> Executor:
+    def execute(self, streams: dict[str, Stream], query: int) -> Executor:
+        """Evaluate the plan over these facts as of a query time."""
         spare = 1
         while True:
             for name, domain in self.store.domains.items():
@@ -183,14 +179,13 @@ class Recognition:
                 tables.append(events_table(result, wanted.template, executor.space))
         return pa.concat_tables(tables).unify_dictionaries()
 
-    def events(self) -> frozenset[str]:
-        """The names under which derived events are reported."""
-        return frozenset(w.template.partition("(")[0] for w in self.wanted if w.kind == "event")
-
 
 def _arrived(stream: Stream, query: int) -> Stream:
+    """The facts that have arrived by a query time and have not been retracted by then."""
     arrival = stream.time if stream.arrival is None else stream.arrival
     here = arrival <= query
+    if stream.removed is not None:
+        here &= stream.removed > query
     return stream if here.all() else take(stream, here)
 
 
