@@ -14,7 +14,7 @@ from eventide.analysis.model import Model
 from eventide.analysis.passes import analyse
 from eventide.analysis.patterns import leaf_count, name_of
 from eventide.engine.loading import Store, distinct_facts, load_stream, load_table
-from eventide.engine.recognition import Recognition, Settings, Wanted
+from eventide.engine.recognition import Recognition, Settings
 from eventide.errors import InputError, ProgramError, RuleError
 from eventide.formats import Coded, column_of, facts_from, read_background
 from eventide.formats.background import Relation as BackgroundTable
@@ -132,8 +132,8 @@ class Program:
         for (name, arity), rows in self.model.knowledge.facts.items():
             columns = [column_of([_value(row[i]) for row in rows]) for i in range(arity)]  # type: ignore[misc]
             self._load_table(store, f"{name}/{arity}", columns, len(rows))
-        for name, table in self._tables.items():
-            self._load_table(store, f"{name}/{len(table.columns)}", list(table.columns), len(table))
+        for name, relation in self._tables.items():
+            self._load_table(store, f"{name}/{len(relation.columns)}", list(relation.columns), len(relation))
         return store
 
     def _load_table(self, store: Store, name: str, columns: list[Any], length: int) -> None:
@@ -161,8 +161,7 @@ class Program:
         """Facts loaded and ready to be evaluated; `run` does this and collects the answers."""
         self.require_sound()
         facts = events if isinstance(events, Facts) else self.read(events, **options)
-        wanted = [Wanted(o.definition, o.template, o.kind, o.value, o.values) for o in self.model.outputs
-                  if fluents is None or name_of(o.template) in fluents]
+        wanted = [output for output in self.model.outputs if fluents is None or name_of(output.template) in fluents]
         if fluents is not None:
             unknown = [f for f in fluents if f not in self.fluents]
             if unknown:
@@ -276,8 +275,9 @@ def _read(file: Path) -> str:
 def _program(texts: list[tuple[str, str]], background: Iterable[object]) -> Program:
     tables: list[BackgroundTable] = []
     for item in background:
-        if isinstance(item, str | os.PathLike) and os.fspath(item).endswith(RULE_ENDINGS) and "=" not in os.fspath(item):
-            texts.append((_read(Path(item)), os.fspath(item)))
+        path = os.fspath(item) if isinstance(item, str | os.PathLike) else ""
+        if path.endswith(RULE_ENDINGS) and "=" not in path:
+            texts.append((_read(Path(path)), path))
         else:
             tables.extend(read_background(item))
     rules: list[Rule] = []

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from tests.oracle.store import Fact
 
 import eventide as ev
 from eventide.formats.facts import Facts, FactTable, column_of
-
-from tests.oracle.store import Fact
 
 Timelines = dict[str, list[tuple[int, int | None]]]
 

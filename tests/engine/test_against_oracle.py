@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-import eventide as ev
-from eventide.syntax.event_calculus import parse
-
 from tests.engine.running import Timelines, facts_of, shown, timelines
 from tests.oracle.interpreter import Answer, evaluate
 from tests.oracle.programs import FAMILIES, LAST, Case, arrivals
 from tests.oracle.windows import evaluate_windows
+
+import eventide as ev
+from eventide.syntax.event_calculus import parse
 
 
 def expected(answer: Answer) -> tuple[Timelines, list[tuple[str, str, int]]]:

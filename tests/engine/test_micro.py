@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from tests.engine.running import shown
+from tests.oracle.interpreter import Answer
 from tests.oracle.known_differences import DIFFERENCES
 from tests.oracle.test_micro import CASES, event_texts, inside, recorded
 from tests.oracle.windows import clip
 
 import eventide as ev
 from eventide.syntax.diagnostics import Diagnostic
-from tests.oracle.interpreter import Answer
 
 pytestmark = pytest.mark.skipif(not CASES, reason="RTEC's recorded micro cases (golden/rtec/micro.json) are absent")
 

@@ -46,7 +46,8 @@ def test_fleet(shared_data: Locate) -> None:
     program = ev.load(APPLICATIONS["fleet"].rules, background=background)
     rows = program.run(folder / "sample_input.csv", start=0, end=14400, window=14400, emit="windows").to_arrow()
     with (folder / "sample_golden.csv").open(newline="") as text:
-        wanted = sorted((r["fluent"], r["args"], r["value"], int(r["start"]), int(r["end"])) for r in csv.DictReader(text))
+        wanted = sorted((r["fluent"], r["args"], r["value"], int(r["start"]), int(r["end"]))
+                        for r in csv.DictReader(text))
     assert sorted((r["fluent"], r["args"], r["value"], r["start"], r["end"]) for r in rows.to_pylist()) == wanted
 
 

@@ -12,8 +12,6 @@ CONSTANTS = {"pi": 3.141592653589793, "e": 2.718281828459045, "inf": float("inf"
 ARITHMETIC = ("+", "-", "*", "/", "//", "mod", "rem", "**", "^", "min", "max", "atan2", "div")
 FUNCTIONS = ("-", "+", "abs", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "floor", "ceiling",
              "round", "truncate", "integer", "float", "sign")
-COMPARISONS = ("=:=", "=\\=", "<", "=<", ">", ">=")
-ORDERINGS = ("==", "\\==", "@<", "@=<", "@>", "@>=")
 
 
 @dataclass(frozen=True, slots=True)

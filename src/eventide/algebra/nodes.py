@@ -533,6 +533,20 @@ class Plan:
     strata: tuple[Stratum, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A result to report: a fluent's part (with a fixed value, or the value as last column) or an event.
+
+    `template` says how the arguments are written; `values` are the values to report (None: all).
+    """
+
+    definition: str
+    template: str
+    kind: Literal["fluent", "event"]
+    value: Term | None = None
+    values: tuple[Term, ...] | None = None
+
+
 Node = (
     Table | Unit | Events | Fluent | Equal | Same | Select | Compute | Attach | Copy
     | Rename | Project | Join | Without | Union | Number | Count

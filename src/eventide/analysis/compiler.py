@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import networkx as nx
 
@@ -10,7 +11,7 @@ from eventide.algebra import nodes as n
 from eventide.algebra.expressions import Column, Comparison, Constant, Logic
 from eventide.algebra.sharing import Sharing
 from eventide.analysis.bodies import BodyCompiler, Rejected
-from eventide.analysis.model import Clause, Model, Output, part_name
+from eventide.analysis.model import Clause, Model, part_name
 from eventide.analysis.patterns import fill, name_of, pair_leaves, substitute, variables_in
 from eventide.analysis.sources import Sources, initiations_name
 from eventide.analysis.statics import StaticCompiler
@@ -146,8 +147,9 @@ class Compiler:
                 if found is None or len(found) > 1:
                     continue
                 if not found:
-                    self.model.report("warning", "never-applies", f"no fact matches {condition.predicate}, so this rule "
-                                      "never applies", condition.span, "check the spelling of its arguments")
+                    self.model.report("warning", "never-applies", f"no fact matches {condition.predicate}, "
+                                      "so this rule never applies", condition.span,
+                                      "check the spelling of its arguments")
                     return None
                 bindings = {a.name: v for a, v in zip(arguments, found[0], strict=True) if isinstance(a, Variable)}
                 body = tuple(c for c in clause.body if c is not condition)
@@ -276,8 +278,8 @@ class Compiler:
             folded = self.folded(clause)
             assert folded is not None
             tests = tuple(s for c in folded.body if states and (s := self._state(folded, c)) is not None)
-            kind = "initiated" if clause.kind == "initiated" else "terminated"
-            changes.append(n.Change(kind, found[0], found[1], found[2], tests))
+            kind: Literal["initiated", "terminated"] = "initiated" if clause.kind == "initiated" else "terminated"
+            changes.append(n.Change(kind, *found, tests))
         reported = self._listed(template)
         own = None if reported is None or set(reported) >= set(self._values(template)[0] or ()) else reported
         return n.Inertia(template, fields, tuple(changes), self._delays(template), self._initial(template),
@@ -297,8 +299,9 @@ class Compiler:
                 continue
             listed = self._listed(template)
             if listed is not None and clause.target not in listed:
-                self.model.report("warning", "delay-to-unlisted", f"grounding does not list {template}={clause.target}, "
-                                  "so this delay does nothing", clause.span,
+                self.model.report("warning", "delay-to-unlisted",
+                                  f"grounding does not list {template}={clause.target}, so this delay does nothing",
+                                  clause.span,
                                   f"add grounding({template.replace('_', 'X')}={clause.target}) :- …")
                 continue
             postponable = any(isinstance(p.value, Variable) or p.value == clause.value for p in postponed)
@@ -391,8 +394,8 @@ class Compiler:
         columns = tuple(dict.fromkeys(variables_in(clause.leaves)))
         if not set(columns) <= set(n.names(node.fields)):
             raise BodyCompiler(self.model, self.sources, clause, None).error(
-                "unsafe-variable", "the event of buildFromPoints does not bind all arguments of the fluent", clause.span,
-                "use the same variables on both sides")
+                "unsafe-variable", "the event of buildFromPoints does not bind all arguments of the fluent",
+                clause.span, "use the same variables on both sides")
         return n.Runs(n.Project(node, columns))
 
     def event(self, template: str, clauses: list[Clause]) -> n.Node | None:
@@ -505,19 +508,19 @@ def compile_plan(model: Model) -> None:
         if template in compiler.sources.simple:
             definitions[template] = compiler.simple(template)
             allowed = compiler._values(template)[0]
-            model.outputs.append(Output(template, template, "fluent", None, _grounded(model, template, allowed)))
+            model.outputs.append(n.Output(template, template, "fluent", None, _grounded(model, template, allowed)))
         for name, value in compiler.sources.parts.get(template, {}).items():
             rules = [c for c in model.of_kind("static", "runs") if c.template == template and part_name(
                 template, None if isinstance(c.value, Variable) else c.value) == name]
             node = compiler.part(name, rules)
             if node is not None:
                 definitions[name] = node
-                model.outputs.append(Output(name, template, "fluent", value))
+                model.outputs.append(n.Output(name, template, "fluent", value))
     for template, clauses in events.items():
         node = compiler.event(template, clauses)
         if node is not None:
             definitions[template] = node
-            model.outputs.append(Output(template, template, "event", None))
+            model.outputs.append(n.Output(template, template, "event"))
     _add_initiations(compiler, definitions)
     if all(d.severity != "error" or d.code == "missing-background" for d in model.diagnostics):
         _stratify(model, compiler, definitions)  # without its background a program cannot run, but can be looked at

@@ -91,8 +91,8 @@ class Inliner:
     def _call(self, call: Call, predicate: Predicate, stack: tuple[Predicate, ...]) -> Body:
         arguments = arguments_of(call.predicate)
         if predicate in (("member", 2), ("memberchk", 2)) and isinstance(arguments[1], ListTerm):
-            options = tuple((Compare("=", arguments[0], item, call.span),) for item in arguments[1].items)
-            return (Or(options, call.span),)
+            equalities = tuple((Compare("=", arguments[0], item, call.span),) for item in arguments[1].items)
+            return (Or(equalities, call.span),)
         clauses = self.knowledge.clauses.get(predicate)
         if clauses is None:
             return (call,)

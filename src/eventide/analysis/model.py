@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from eventide.algebra.nodes import Plan
+from eventide.algebra.nodes import Output, Plan
 from eventide.analysis.inline import Knowledge, Predicate
 from eventide.analysis.patterns import flatten
 from eventide.syntax.diagnostics import Diagnostic, Severity, Span
@@ -45,17 +45,6 @@ class Clause:
     def value(self) -> Term:
         """The value of the head's fluent."""
         return self.leaves[-1]
-
-
-@dataclass
-class Output:
-    """A result of the program: a fluent's part (with a fixed value, or the value as last column) or an event."""
-
-    definition: str
-    template: str
-    kind: Literal["fluent", "event"]
-    value: Term | None
-    values: tuple[Term, ...] | None = None
 
 
 @dataclass

@@ -51,7 +51,6 @@ def _declare(model: Model, rule: Declaration) -> None:
     elif rule.name == "points":
         model.inputs[template] = "point"
     elif rule.name == "buildFromPoints" and rule.rest:
-        event, event_leaves = flatten(rule.rest[0])
         body = (Happens(rule.rest[0], Variable("T"), rule.span),)
         model.clauses.append(Clause(len(model.clauses), "runs", template, leaves, body, time=Variable("T"),
                                     span=rule.span))

@@ -80,9 +80,9 @@ class Sources:
         value = leaves[-1]
         arguments = leaves[:-1]
         options: list[n.Node] = []
-        if template in self.simple or template not in self.parts:
-            if isinstance(value, Variable) or self._may_have(template, value):
-                options.append(self.scan(lambda fields: n.Fluent(template, fields), "f", template, leaves))
+        own = template in self.simple or template not in self.parts
+        if own and (isinstance(value, Variable) or self._may_have(template, value)):
+            options.append(self.scan(lambda fields: n.Fluent(template, fields), "f", template, leaves))
         for part, fixed in self.parts.get(template, {}).items():
             if fixed is None:
                 options.append(self.scan(lambda fields, part=part: n.Fluent(part, fields),  # type: ignore[misc]

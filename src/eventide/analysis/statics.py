@@ -73,8 +73,8 @@ class StaticCompiler(BodyCompiler):
             raise self.error("empty-list", "an empty list of intervals makes this rule empty", span,
                              "use an interval variable bound by holdsFor")
         name = term.name if isinstance(term, Variable) else str(term)
-        raise self.error("unbound-interval", f"the interval variable {name} is bound by nothing before this point", span,
-                         "bind it by holdsFor(F=V, I) or an interval operation")
+        raise self.error("unbound-interval", f"the interval variable {name} is bound by nothing before this point",
+                         span, "bind it by holdsFor(F=V, I) or an interval operation")
 
     def _bind(self, output: Term, node: n.Node, condition: Condition) -> None:
         if not isinstance(output, Variable):

@@ -14,7 +14,6 @@ from eventide.engine.domains import Domain, text_of
 from eventide.engine.relation import Relation, Rows, Space, unpack
 from eventide.kernels.arrays import Array, Intervals
 
-COLUMNS = ("fluent", "args", "value", "start", "end")
 _LEAF = re.compile(r"(?<![^(,])_(?![^),])")
 SCHEMA = pa.schema([("fluent", pa.dictionary(pa.int32(), pa.string())), ("args", pa.string()), ("value", pa.string()),
                     ("start", pa.int64()), ("end", pa.int64())])
@@ -64,7 +63,7 @@ def _table(fluent: str, args: pa.Array, value: pa.Array, starts: Array, ends: Ar
 
 def intervals_table(relation: Relation, template: str, fields: Fields, fixed: str | None,
                     values: Sequence[int] | None) -> pa.Table:
-    """The rows of a fluent: `fixed` is its value where the relation has no value column; `values` are the codes kept."""
+    """The rows of a fluent: `fixed` is its value if the relation has no value column; `values` are the codes kept."""
     space = relation.space
     if fixed is None and values is not None:
         relation = relation.where(np.isin(relation.codes(fields[-1].name), np.array(values, np.int64)))

@@ -6,23 +6,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from eventide.algebra.nodes import TIME, Change, Delay, Field, Fields, Inertia, Node
+from eventide.algebra.nodes import TIME, Change, Delay, Field, Fields, Inertia, Node, names
 from eventide.engine.domains import Domain, value_of
 from eventide.engine.joins import rows_with_match
 from eventide.engine.relation import Relation, Rows, Space, from_unsorted, pack_rows, pack_with, unpack
 from eventide.errors import RuleError
-from eventide.kernels.arrays import Array
+from eventide.kernels.arrays import Array, Mask
 from eventide.kernels.deadlines import automaton
 from eventide.kernels.inertia import Codes, inertia, inertia_values, merge_tagged, tag, tag_rows
 from eventide.kernels.joins import contains
-from eventide.kernels.sorting import is_sorted, order, sort_points
+from eventide.kernels.sorting import is_sorted, order, sort_points, unique
 
 _TABLE_BITS = 12
 _MOST_TAGS = 30
 _MOST_VALUES = 62
 
 Evaluate = Callable[[Node], Rows]
+Table = npt.NDArray[np.int64]
+Letter = tuple[str, int, tuple[tuple[int, bool], ...]]  # kind, local value, and (value, whether it must hold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,7 @@ class _Builder:
         self.domain: Domain = space.domains[self.value_field.type]
         self.timeline = space.timeline
         self.local: dict[int, int] = {}
+        self.quiet: dict[int, int] = {}  # the places of initial values that start no deadline, by those of the values
 
     def _value(self, code: int) -> int:
         return self.local.setdefault(code, len(self.local))
@@ -87,11 +91,10 @@ class _Builder:
 
     def _table_of(self, rows: Rows) -> tuple[Array, Array | None] | None:
         """The sorted, distinct points that these rows are a good part of, and which ones."""
-        names = tuple(field.name for field in self.arguments)
-        root, index, _ = rows.root((*names, TIME))
+        root, index, there = rows.root((*names(self.arguments), TIME))
         if self.timeline.tick != 1 or 8 * rows.length < root.length:
             return None
-        fields = tuple(Field(name, f.type) for name, f in zip(rows.root((*names, TIME))[2], self.arguments, strict=False))
+        fields = tuple(Field(name, f.type) for name, f in zip(there, self.arguments, strict=False))
         points = pack_rows(self.space, root, fields, timed=True)
         return (points, index) if root.is_distinct(points) else None
 
@@ -167,24 +170,24 @@ class _Builder:
 
     def _table(self, marked: Sequence[_Marked], keys: Array, initial: Array) -> SimpleFluent:
         """Tags per (rule or value) become the letters of the automaton's tables."""
-        letters: list[tuple[str, int, tuple[tuple[int, bool], ...]]] = []
+        letters: list[Letter] = []
         marks: list[tuple[Rows | Array, int]] = []
         for mark in marked:
             states = tuple((self._value(self.domain.code(value_of(s.value))), s.positive) for s in mark.change.states)
-            letter = (mark.change.kind, mark.value, states)
+            letter: Letter = (mark.change.kind, mark.value, states)
             if letter not in letters:
                 letters.append(letter)
             marks.append((mark.rows, 1 << letters.index(letter)))
-        carried = None
-        if self.node.delays:  # initial values start no deadline
-            carried = (keys, initial) if keys.shape[0] else None
-        else:
-            for value in np.unique(initial).tolist():
-                letter = ("initiated", value, ())
-                if letter not in letters:
-                    letters.append(letter)
-                marks.append((keys[initial == value] - self.timeline.tick, 1 << letters.index(letter)))
-        if len(letters) > _MOST_TAGS or len(self.local) > _MOST_VALUES:
+        # initial values start no deadline: where there is one to start, they get a place of their own
+        waiting = {self._value(self.domain.code(value_of(d.source))) for d in self.node.delays}
+        for value in np.unique(initial).tolist():
+            if value in waiting:
+                self.quiet[value] = len(self.local) + len(self.quiet)
+            letter = ("initially" if value in waiting else "initiated", value, ())
+            if letter not in letters:
+                letters.append(letter)
+            marks.append((keys[initial == value] - self.timeline.tick, 1 << letters.index(letter)))
+        if len(letters) > _MOST_TAGS or len(self.local) + len(self.quiet) > _MOST_VALUES:
             raise RuleError("too-many-values", f"{self.node.name} has too many rules and values to combine "
                             f"({len(letters)} of at most {_MOST_TAGS})", "split it into several fluents",
                             [self.node.name])
@@ -194,19 +197,19 @@ class _Builder:
             patterns, columns = np.arange(1 << len(letters)), codes.astype(np.int64)
         else:
             patterns, columns = np.unique(codes.astype(np.int64), return_inverse=True)
-        initiates, terminates = _tables(letters, patterns, len(self.local))
+        initiates, terminates = _tables(letters, patterns, len(self.local), self.quiet)
         sources, targets, delays, postponable = self._delays(points)
         answer = automaton(
             points, np.ascontiguousarray(columns), initiates, terminates, self.timeline.shift, self.timeline.tick,
             self.timeline.inside(self.timeline.until), sources, targets, delays, postponable,
-            carried=carried, ties=self.ties, trusted=True)
+            ties=self.ties, trusted=True)
         fired = unpack(self.space, self.arguments, answer.fired_points)
-        fired["@"] = answer.fired_points & self.timeline.mask
+        fired[TIME] = answer.fired_points & self.timeline.mask
         fired[self.value_field.name] = self._codes()[answer.fired_values]
         rows = Rows(self.node.fields, fired, int(answer.fired_points.shape[0]), timed=True)
         return SimpleFluent(self._result(answer.starts, answer.ends, answer.values).relation, rows)
 
-    def _delays(self, points: Array) -> tuple[Array, Array, Array, np.ndarray]:
+    def _delays(self, points: Array) -> tuple[Array, Array, Table, Mask]:
         rules: list[Delay] = list(self.node.delays)
         sources = np.array([self.local[self.domain.code(value_of(d.source))] for d in rules], np.int64)
         targets = np.array([self.local[self.domain.code(value_of(d.target))] for d in rules], np.int64)
@@ -215,12 +218,13 @@ class _Builder:
             amounts = np.array([[d.amount] for d in rules], np.int64).reshape(len(rules), 1)
             return sources, targets, amounts, postponable
         shift = self.timeline.shift
-        keys = np.unique(points >> shift) << shift
+        keys = unique(points >> shift << shift, trusted=True)
         if keys.shape[0] == 0:
             return sources, targets, np.full((len(rules), 1), -1, np.int64), postponable
         amounts = np.full((len(rules), keys.shape[0]), -1, np.int64)
         for k, delay in enumerate(rules):
             if delay.rows is None:
+                assert delay.amount is not None
                 amounts[k] = delay.amount
                 continue
             rows = self.evaluate(delay.rows)
@@ -258,10 +262,11 @@ class _Builder:
         return self._pack(starts, ends, values)
 
     def _codes(self) -> Array:
-        return np.fromiter(self.local, np.int64, len(self.local))
+        codes = list(self.local)
+        return np.array([*codes, *(codes[value] for value in self.quiet)], np.int64)
 
     def _nothing_fired(self) -> Rows:
-        columns = {f.name: np.empty(0, np.int64) for f in self.node.fields} | {"@": np.empty(0, np.int64)}
+        columns = {f.name: np.empty(0, np.int64) for f in self.node.fields} | {TIME: np.empty(0, np.int64)}
         return Rows(self.node.fields, columns, 0, timed=True)
 
     def _result(self, starts: Array, ends: Array, values: Array, *, sole: bool = False) -> SimpleFluent:
@@ -271,32 +276,34 @@ class _Builder:
 
     def _pack(self, starts: Array, ends: Array, codes: Array | int) -> SimpleFluent:
         """Insert the value's field between the arguments and the time."""
-        begun = starts < ends
-        if not begun.all():  # an initial value that is broken before it begins
-            starts, ends = starts[begun], ends[begun]
-            codes = codes if isinstance(codes, int) else codes[begun]
         self.space.shifts(self.node.fields)
         width, shift = self.space.width(self.value_field.type), self.timeline.shift
         if width:
             mask = np.int64(self.timeline.mask)
             starts, ends = (
                 ((g & ~mask) << width) | (codes << np.int64(shift)) | (g & mask) for g in (starts, ends))
-        relation = from_unsorted(self.space, self.node.fields, starts, ends, injective=True)
+        relation = from_unsorted(self.space, self.node.fields, starts, ends, injective=not self.quiet)
         return SimpleFluent(relation, self._nothing_fired())
 
 
-def _tables(letters: Sequence[tuple[str, int, tuple[tuple[int, bool], ...]]], patterns: Array,
-            values: int) -> tuple[np.ndarray, np.ndarray]:
+def _tables(letters: Sequence[Letter], patterns: Array, values: int, quiet: dict[int, int]) -> tuple[Table, Table]:
     """What every combination of letters initiates and terminates, for each state (0: no value holds)."""
-    initiates = np.zeros((values + 1, patterns.shape[0]), np.int64)
-    terminates = np.zeros((values + 1, patterns.shape[0]), np.int64)
+    places = values + len(quiet)
+    initiates = np.zeros((places + 1, patterns.shape[0]), np.int64)
+    terminates = np.zeros((places + 1, patterns.shape[0]), np.int64)
     for bit, (kind, value, states) in enumerate(letters):
         present = (patterns >> bit) & 1 == 1
-        effect = (1 << values) - 1 if value < 0 else 1 << value
-        table = initiates if kind == "initiated" else terminates
-        for state in range(values + 1):
-            if all((state == wanted + 1) == positive for wanted, positive in states):
-                table[state, present] |= effect
+        ended = (1 << places) - 1 if value < 0 else 1 << value | 1 << quiet.get(value, value)
+        for state in range(places + 1):
+            if kind == "initially":  # an initiation of the value itself counts; while it holds, there is nothing to do
+                own = (initiates[state] >> value) & 1 == 1
+                alone = initiates[state] == 0
+                initiates[state, present & ~own & ~(alone & (state == value + 1))] |= 1 << quiet[value]
+            elif all((state in (wanted + 1, quiet.get(wanted, wanted) + 1)) == positive for wanted, positive in states):
+                if kind == "initiated":
+                    initiates[state, present] |= 1 << value
+                else:
+                    terminates[state, present] |= ended
     return initiates, terminates
 
 

@@ -62,7 +62,6 @@ class Executor:
         self._uses: dict[int, int] = {}
         self._settling = False
         self._reads: dict[int, frozenset[str]] = {}
-        self.rounds = 0
 
     def run(self, plan: n.Plan, progress: Callable[[n.Stratum], None] | None = None) -> None:
         """Evaluate every stratum in order."""
@@ -105,7 +104,6 @@ class Executor:
         due = set(members)
         self._settling = True
         for _ in range(limit):
-            self.rounds += 1
             for definition in stratum.definitions:
                 if definition.name not in due:
                     continue
@@ -136,7 +134,7 @@ class Executor:
             known = self._reads[id(node)] = own.union(*below)
         return known
 
-    def evaluate(self, node: n.Node) -> Any:
+    def evaluate(self, node: n.Node) -> Result:
         """The rows, points or intervals of a node."""
         known = self._memo.get(id(node))
         if known is None:
@@ -147,6 +145,18 @@ class Executor:
             else:
                 self._release(node)
         return known
+
+    def _rows(self, node: n.Node) -> Rows:
+        """The rows or points of a node."""
+        result = self.evaluate(node)
+        assert isinstance(result, Rows)
+        return result
+
+    def _relation(self, node: n.Node) -> Relation:
+        """The intervals of a node."""
+        result = self.evaluate(node)
+        assert isinstance(result, Relation)
+        return result
 
     def _release(self, node: n.Node) -> None:
         """Forget the operands that nothing else will read."""
@@ -322,12 +332,13 @@ class Executor:
             case Rows(timed=True), Relation():
                 return during(self.space, left, right)
             case Relation(), Rows(timed=True):
-                return during(self.space, right, left)
+                return during(self.space, right, left).keep(node.fields)
             case Relation(), Rows():
                 return widen(left, right)
             case Rows(), Relation():
-                return widen(right, left)
+                return widen(right, left).project(node.fields)
             case _:
+                assert isinstance(left, Rows) and isinstance(right, Rows)
                 return join_rows(self.space, left, right)
 
     @_compute.register
@@ -343,26 +354,29 @@ class Executor:
             case Rows(), Relation():
                 return left.where(~rows_with_match(self.space, left, right.rows()))
             case _:
+                assert isinstance(left, Rows) and isinstance(right, Rows)
                 return left.where(~rows_with_match(self.space, left, right))
 
     @_compute.register
     def _(self, node: n.Union) -> Result:
-        children = [self.evaluate(child) for child in node.children]
-        if isinstance(children[0], Relation):
-            aligned = [child.project(_like(node.fields, child.fields)).intervals for child in children]
+        if node.sort == "intervals":
+            relations = [self._relation(child) for child in node.children]
+            aligned = [child.project(_like(node.fields, child.fields)).intervals for child in relations]
             return Relation(self.space, node.fields, union_all(aligned, trusted=True))
-        names = [field.name for field in node.fields if field.type != n.UNUSED] + ([TIME] if children[0].timed else [])
+        children = [self._rows(child) for child in node.children]
+        timed = node.sort == "points"
+        names = [field.name for field in node.fields if field.type != n.UNUSED] + ([TIME] if timed else [])
         columns = {name: np.concatenate([child.column(name) for child in children]) for name in names}
-        return Rows(node.fields, columns, sum(child.length for child in children), timed=children[0].timed)
+        return Rows(node.fields, columns, sum(child.length for child in children), timed=timed)
 
     @_compute.register
     def _(self, node: n.Number) -> Result:
-        child = self.evaluate(node.child)
+        child = self._rows(node.child)
         return child.extend([(n.Field(node.column, n.NUMBER), np.arange(child.length))])
 
     @_compute.register
     def _(self, node: n.Count) -> Result:
-        child, inner = self.evaluate(node.child), self.evaluate(node.inner)
+        child, inner = self._rows(node.child), self._rows(node.inner)
         counts = np.zeros(child.length, np.int64)
         found = np.bincount(inner.column(node.number), minlength=0) if inner.length else counts[:0]
         ids = child.column(node.number)
@@ -374,7 +388,7 @@ class Executor:
 
     @_compute.register
     def _(self, node: n.Boundaries) -> Result:
-        child = self.evaluate(node.child)
+        child = self._relation(node.child)
         timeline = self.space.timeline
         if node.kind == "end":
             points = ends_of(child.intervals, timeline.tick, timeline.shift)
@@ -393,17 +407,17 @@ class Executor:
 
     @_compute.register
     def _(self, node: n.Runs) -> Result:
-        return runs_of(self.space, self.evaluate(node.child))
+        return runs_of(self.space, self._rows(node.child))
 
     @_compute.register
     def _(self, node: n.Keys) -> Result:
-        child = self.evaluate(node.child)
+        child = self._relation(node.child)
         keys = child.keys()
         return Rows(child.fields, unpack(self.space, child.fields, keys), int(keys.shape[0]), timed=False)
 
     @_compute.register
     def _(self, node: n.At) -> Result:
-        child = self.evaluate(node.child)
+        child = self._relation(node.child)
         keys = child.keys()
         time = self.space.timeline.inside(node.time)
         if not 0 <= time < self.space.timeline.mask:
@@ -414,23 +428,23 @@ class Executor:
 
     @_compute.register
     def _(self, node: n.Timeless) -> Result:
-        return self._distinct(self.evaluate(node.child).keep(node.fields, timed=False))
+        return self._distinct(self._rows(node.child).keep(node.fields, timed=False))
 
     @_compute.register
     def _(self, node: n.Always) -> Result:
         timeline = self.space.timeline
         begin = timeline.inside(timeline.start)
         first = begin // timeline.tick * timeline.tick + timeline.tick
-        return relation_of_rows(self.space, self.evaluate(node.child), node.fields, first)
+        return relation_of_rows(self.space, self._rows(node.child), node.fields, first)
 
     @_compute.register
     def _(self, node: n.Lasting) -> Result:
-        child = self.evaluate(node.child)
+        child = self._relation(node.child)
         timeline = self.space.timeline
         rows = child.rows()
         if node.rows is not None:
             rows = rows.extend([(n.Field("#", n.NUMBER), np.arange(len(child)))])
-            rows = join_rows(self.space, rows, self.evaluate(node.rows))
+            rows = join_rows(self.space, rows, self._rows(node.rows))
             child = Relation(self.space, child.fields, Intervals(child.intervals.starts[rows.column("#")],
                                                                  child.intervals.ends[rows.column("#")]))
         amount = numbers(node.amount, rows, self.space)
@@ -446,7 +460,7 @@ class Executor:
 
     @_compute.register
     def _(self, node: n.Spans) -> Result:
-        child = self.evaluate(node.child)
+        child = self._relation(node.child)
         timeline = self.space.timeline
         starts, ends = child.intervals.starts & timeline.mask, child.intervals.ends & timeline.mask
         rows = child.rows().extend([
@@ -456,16 +470,17 @@ class Executor:
 
     @_compute.register
     def _(self, node: n.Allen) -> Result:
-        source, target = self.evaluate(node.source), self.evaluate(node.target)
+        source, target = self._relation(node.source), self._relation(node.target)
         timeline = self.space.timeline
         target = target.project(source.fields)
-        found = allen(node.relation, _MODES.get(node.mode, node.mode), source.intervals, target.intervals, timeline.shift, timeline.tick,
+        mode = _MODES.get(node.mode, node.mode)
+        found = allen(node.relation, mode, source.intervals, target.intervals, timeline.shift, timeline.tick,
                       trusted=True)
         return Relation(self.space, source.fields, found)
 
     @_compute.register
     def _(self, node: n.Shifted) -> Result:
-        child = self.evaluate(node.child)
+        child = self._relation(node.child)
         shift = self.space.timeline.shift
         if node.kind == "shift":
             moved = shift_by(child.intervals, node.low, shift)
@@ -475,14 +490,14 @@ class Executor:
 
     @_compute.register
     def _(self, node: n.Slice) -> Result:
-        child = self.evaluate(node.child)
+        child = self._relation(node.child)
         timeline = self.space.timeline
         cut = clip(child.intervals, timeline.inside(node.low), timeline.inside(node.high), timeline.shift)
         return Relation(self.space, child.fields, cut)
 
     @_compute.register
     def _(self, node: n.Inertia) -> Result:
-        found = simple_fluent(node, self.space, self.evaluate, self.ties)
+        found = simple_fluent(node, self.space, self._rows, self.ties)
         self.fired[node.name] = found.fired
         return found.relation
 
@@ -497,13 +512,9 @@ def _equal(space: Space, old: Result | None, new: Result | None) -> bool:
     if old is None or new is None:
         return old is new
     if isinstance(old, Relation) and isinstance(new, Relation):
-        return _same(old.intervals, new.intervals)
+        return old.intervals == new.intervals
     assert isinstance(old, Rows) and isinstance(new, Rows)
     if old.length != new.length:
         return False
     return bool(np.array_equal(pack_rows(space, old, old.fields, timed=old.timed),
                                pack_rows(space, new, new.fields, timed=new.timed)))
-
-
-def _same(a: Intervals, b: Intervals) -> bool:
-    return len(a) == len(b) and bool(np.array_equal(a.starts, b.starts) and np.array_equal(a.ends, b.ends))

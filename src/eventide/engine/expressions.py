@@ -68,7 +68,7 @@ def _check_range(operator: str, operands: list[Values]) -> None:
     elif operator == "*":
         fits = largest[0] * largest[-1] < _MOST
     else:
-        fits = largest[0] <= 1 or largest[1] < 64 and largest[0] ** largest[1] < _MOST
+        fits = largest[0] <= 1 or (largest[1] < 64 and largest[0] ** largest[1] < _MOST)
     if not fits:
         raise RuleError("arithmetic-overflow", f"a result of '{operator}' does not fit 64 bits",
                         "use floating-point numbers, such as 1.0 * X", operator=operator)
@@ -121,10 +121,9 @@ def _identity(left: Expression, right: Expression, rows: Rows, space: Space) -> 
 
 
 def _ranks(expression: Expression, rows: Rows, space: Space, domain: Domain) -> Values:
-    codes = _codes(expression, rows, domain)
-    if isinstance(expression, Column):
-        return domain.ranks[codes]
-    return domain.ranks[domain.code(value_of(expression.value))]  # type: ignore[union-attr]
+    if isinstance(expression, Constant):
+        return domain.ranks[domain.code(value_of(expression.value))]
+    return domain.ranks[_codes(expression, rows, domain)]
 
 
 def test(expression: Expression, rows: Rows, space: Space) -> npt.NDArray[np.bool_]:
@@ -170,7 +169,7 @@ def _kind(kind: str, argument: Expression, rows: Rows, space: Space) -> Values:
     domain = _domain(argument, rows, space)
     if domain is not None:
         flags = np.array([isinstance(v, tests[kind]) for v in domain.values], np.bool_)
-        return flags[rows.column(argument.name)]  # type: ignore[union-attr]
+        return flags[_codes(argument, rows, domain)]
     if isinstance(argument, Constant):
         return isinstance(value_of(argument.value), tests[kind])
     integral = _integral(numbers(argument, rows, space))

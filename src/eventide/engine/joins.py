@@ -33,7 +33,7 @@ def _index_of(keys: Array, size: int) -> Array:
 def _keys(space: Space, rows: Rows, common: Fields) -> Array:
     """The codes of the common columns as one small number per row."""
     if len(common) == 1:
-        return rows.column(common[0].name)  # type: ignore[return-value]
+        return rows.column(common[0].name)
     return pack_rows(space, rows, common) >> space.timeline.shift
 
 
@@ -148,7 +148,7 @@ def intersect_relations(left: Relation, right: Relation) -> Relation:
         if len(common) == len(left.fields):
             other = right.project(left.fields)
             return Relation(space, left.fields, intersect(left.intervals, other.intervals, trusted=True))
-        index, starts, ends = intersect_at(left.intervals, _bases(space, left, right.fields), right.intervals,
+        _, starts, ends = intersect_at(left.intervals, _bases(space, left, right.fields), right.intervals,
                                            space.timeline.shift, trusted=True)
         return Relation(space, left.fields, Intervals(starts, ends))
     if len(common) == len(left.fields):
@@ -162,7 +162,7 @@ def intersect_relations(left: Relation, right: Relation) -> Relation:
 def widen(relation: Relation, rows: Rows) -> Relation:
     """Join with rows: every row of the relation gets the new columns of all matching rows, with the same intervals."""
     space = relation.space
-    common, new = split(relation.fields, rows.fields)
+    _, new = split(relation.fields, rows.fields)
     if not new:
         return relation.where(rows_with_match(space, relation.rows(), rows))
     keys = relation.keys()

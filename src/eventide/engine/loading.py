@@ -14,7 +14,6 @@ from eventide.formats.facts import Coded, Column, FactTable, chosen
 from eventide.kernels.arrays import Array, Mask
 from eventide.kernels.sorting import is_sorted, order
 
-
 NEVER = np.iinfo(np.int64).max
 
 

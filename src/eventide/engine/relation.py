@@ -1,4 +1,4 @@
-"""The two tables of the engine: the temporal relation (rows with maximal intervals) and plain rows, with or without time.
+"""The two tables of the engine: the temporal relation (rows with maximal intervals) and plain or timed rows.
 
 A relation is one sorted list of intervals on the flat timeline: the codes of its columns are bit fields above the
 time, so that all keys lie on one line and the kernels need not know them.
@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from eventide.algebra.nodes import NUMBER, TIME, Field, Fields
+from eventide.algebra.nodes import TIME, Field, Fields, names
 from eventide.engine.domains import Domain
 from eventide.errors import RangeError
 from eventide.kernels.arrays import Array, Intervals, Mask, empty
 from eventide.kernels.intervals import coalesce
-from eventide.kernels.sorting import is_sorted, order, sort_points
+from eventide.kernels.packing import field as bits
+from eventide.kernels.packing import repack
+from eventide.kernels.sorting import is_sorted, order, sort_points, unique
 from eventide.kernels.stab import from_points
 
 WORD = 63
+Values = npt.NDArray[Any]  # the cells of a column: codes or integers (int64), or floats (float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +96,14 @@ class Rows:
     __slots__ = ("_alias", "_defined", "_distinct", "_gathered", "_index", "_packed", "_parent", "_roots", "fields",
                  "length", "timed")
 
-    def __init__(self, fields: Fields, columns: Mapping[str, npt.NDArray[np.generic]], length: int, *, timed: bool,
+    def __init__(self, fields: Fields, columns: Mapping[str, Values], length: int, *, timed: bool,
                  parent: Rows | None = None, index: Array | None = None,
                  alias: Mapping[str, str] | None = None) -> None:
         self.fields = fields
         self.length = length
         self.timed = timed
         self._defined = columns
-        self._gathered: dict[str, npt.NDArray[np.generic]] = {}
+        self._gathered: dict[str, Values] = {}
         self._parent = parent
         self._index = index
         self._alias: Mapping[str, str] = alias or {}
@@ -107,7 +111,7 @@ class Rows:
         self._packed: dict[tuple[object, ...], Array] = {}
         self._roots: dict[tuple[str, ...], tuple[Rows, Array | None, tuple[str, ...]]] = {}
 
-    def column(self, name: str) -> npt.NDArray[np.generic]:
+    def column(self, name: str) -> Values:
         """The values of a column."""
         found = self._defined.get(name)
         if found is None:
@@ -121,7 +125,7 @@ class Rows:
         return found
 
     def root(self, names: tuple[str, ...]) -> tuple[Rows, Array | None, tuple[str, ...]]:
-        """The rows these columns come from unchanged, which of its rows these are (None: all), and their names there."""
+        """The rows that these columns come from unchanged, which of them these are (None: all), their names there."""
         known = self._roots.get(names)
         if known is None:
             if self._parent is None or any(name in self._defined for name in names):
@@ -139,13 +143,13 @@ class Rows:
         """Whether the packed points of these rows are sorted and distinct (found out once)."""
         known = self._distinct.get(id(packed))
         if known is None:
-            known = self._distinct[id(packed)] = bool((packed[1:] > packed[:-1]).all())
+            known = self._distinct[id(packed)] = is_sorted(packed, distinct=True)
         return known
 
     @property
     def time(self) -> Array:
         """The time-points, relative to the timeline's origin."""
-        return self.column(TIME)  # type: ignore[return-value]
+        return self.column(TIME)
 
     def type(self, name: str) -> str:
         """The type of a column."""
@@ -161,7 +165,7 @@ class Rows:
             return self
         return self.take(np.flatnonzero(mask))
 
-    def extend(self, new: Sequence[tuple[Field, npt.NDArray[np.generic]]]) -> Rows:
+    def extend(self, new: Sequence[tuple[Field, Values]]) -> Rows:
         """The same rows with more columns."""
         fields = self.fields + tuple(field for field, _ in new)
         return Rows(fields, {field.name: values for field, values in new}, self.length, timed=self.timed, parent=self)
@@ -179,9 +183,8 @@ class Rows:
 
 
 def pack_rows(space: Space, rows: Rows, fields: Fields, *, timed: bool = False) -> Array:
-    """The packed points of rows: the fields in order, then their time (or 0). Packed once where the columns come from."""
-    names = tuple(field.name for field in fields)
-    root, index, there = rows.root((*names, TIME) if timed else names)
+    """The packed points of rows: the fields in order, then their time (or 0); packed where the columns come from."""
+    root, index, there = rows.root((*names(fields), TIME) if timed else names(fields))
     key = (there, tuple(space.shifts(fields)), tuple(space.width(field.type) for field in fields))
     packed = root._packed.get(key)
     if packed is None:
@@ -204,11 +207,11 @@ def pack_with(space: Space, rows: Rows, fields: Fields, time: Array | None) -> A
     return np.zeros(rows.length, np.int64) if packed is None else packed
 
 
-def unpack(space: Space, fields: Fields, packed: Array) -> dict[str, npt.NDArray[np.generic]]:
+def unpack(space: Space, fields: Fields, packed: Array) -> dict[str, Values]:
     """The codes of the fields of packed points."""
-    columns: dict[str, npt.NDArray[np.generic]] = {}
+    columns: dict[str, Values] = {}
     for field, shift in zip(fields, space.shifts(fields), strict=True):
-        columns[field.name] = (packed >> shift) & ((1 << space.width(field.type)) - 1)
+        columns[field.name] = bits(packed, shift, space.width(field.type))
     return columns
 
 
@@ -238,8 +241,7 @@ class Relation:
         """The codes of a column, one per interval."""
         position = [field.name for field in self.fields].index(name)
         shift = self.space.shifts(self.fields)[position]
-        width = self.space.width(self.fields[position].type)
-        return (self.intervals.starts >> shift) & ((1 << width) - 1)
+        return bits(self.intervals.starts, shift, self.space.width(self.fields[position].type))
 
     def rows(self) -> Rows:
         """One row per interval, without time."""
@@ -248,13 +250,7 @@ class Relation:
     def keys(self) -> Array:
         """The distinct keys, packed with time 0, ascending."""
         shift = self.space.timeline.shift
-        keys = self.intervals.starts >> shift << shift
-        if keys.shape[0] == 0:
-            return keys
-        first = np.empty(keys.shape[0], np.bool_)
-        first[0] = True
-        np.not_equal(keys[1:], keys[:-1], out=first[1:])
-        return keys[first]
+        return unique(self.intervals.starts >> shift << shift, trusted=True)
 
     def where(self, mask: Mask) -> Relation:
         """The intervals where the mask is set."""
@@ -272,13 +268,10 @@ class Relation:
 
 def move(space: Space, old: Fields, new: Fields, points: Array) -> Array:
     """Packed points with their fields moved (or dropped); the time stays."""
-    at = dict(zip((field.name for field in old), space.shifts(old), strict=True))
-    result = points & space.timeline.mask
-    for field, shift in zip(new, space.shifts(new), strict=True):
-        width = space.width(field.type)
-        if width:
-            result |= ((points >> at[field.name]) & ((1 << width) - 1)) << shift
-    return result
+    space.shifts(new)  # raises if they do not fit
+    layout = [(shift, space.width(field.type)) for field, shift in zip(old, space.shifts(old), strict=True)]
+    place = {field.name: number for number, field in enumerate(old)}
+    return repack(points, [*layout, (0, space.timeline.shift)], [*(place[field.name] for field in new), len(old)])
 
 
 def from_unsorted(space: Space, fields: Fields, starts: Array, ends: Array, *, injective: bool = False) -> Relation:
@@ -292,20 +285,8 @@ def from_unsorted(space: Space, fields: Fields, starts: Array, ends: Array, *, i
 
 
 def distinct(points: Array) -> Array:
-    """The distinct points, ascending."""
-    if not is_sorted(points):
-        points = sort_points(points)
-    if points.shape[0] < 2:
-        return points
-    first = np.empty(points.shape[0], np.bool_)
-    first[0] = True
-    np.not_equal(points[1:], points[:-1], out=first[1:])
-    return points if first.all() else points[first]
-
-
-def is_keyed(fields: Fields) -> bool:
-    """Whether all columns are codes of domains (numbers cannot be packed)."""
-    return all(field.type != NUMBER for field in fields)
+    """The distinct points, ascending (the array itself if they are so already)."""
+    return points if is_sorted(points, distinct=True) else unique(sort_points(points), trusted=True)
 
 
 def runs_of(space: Space, rows: Rows) -> Relation:

@@ -183,14 +183,14 @@ def _sorted_pairs(points: Array, shift: int | None, time_ordered: bool, trusted:
     return out.view(np.int64), order.view(np.int64)
 
 
-def is_sorted(points: Array) -> bool:
-    """Whether the points ascend (repetitions allowed). O(n), stops at the first descent.
+def is_sorted(points: Array, *, distinct: bool = False) -> bool:
+    """Whether the points ascend (strictly with `distinct`). O(n), stops at the first descent.
 
-    >>> is_sorted(np.array([1, 4, 4])), is_sorted(np.array([4, 1]))
-    (True, False)
+    >>> is_sorted(np.array([1, 4, 4])), is_sorted(np.array([4, 1])), is_sorted(np.array([1, 4, 4]), distinct=True)
+    (True, False, False)
     """
     check_array("points", points)
-    return bool(_first_descent(points, False) < 0)
+    return bool(_first_descent(points, distinct) < 0)
 
 
 def order(points: Array, shift: int | None = None, time_ordered: bool = False, *, trusted: bool = False) -> Array:
