@@ -84,10 +84,10 @@ class _Builder:
                 known = tables.setdefault(id(points), (points, [], []))
                 known[1].append(index)
                 known[2].append(code)
-        pieces = [tag_rows(*table) for table in tables.values()]
+        pieces = [tag_rows(*table, trusted=True) for table in tables.values()]
         if lists:
             pieces.append(tag(lists, tags, trusted=True))
-        return merge_tagged(pieces)
+        return merge_tagged(pieces, trusted=True)
 
     def _table_of(self, rows: Rows) -> tuple[Array, Array | None] | None:
         """The sorted, distinct points that these rows are a good part of, and which ones."""

@@ -18,7 +18,7 @@ from eventide.kernels.dense import (
     operator_cells,
     to_cells,
 )
-from eventide.kernels.inertia import BROKEN, INITIATED, TIES, inertia, inertia_values, tag
+from eventide.kernels.inertia import BROKEN, INITIATED, TIES, inertia, inertia_values, merge_tagged, tag, tag_rows
 from eventide.kernels.intervals import (
     clip,
     coalesce,
@@ -85,6 +85,7 @@ __all__ = [
     "join",
     "locate",
     "longer_than",
+    "merge_tagged",
     "operator_cells",
     "order",
     "pack",
@@ -97,6 +98,7 @@ __all__ = [
     "stab_any",
     "starts_of",
     "tag",
+    "tag_rows",
     "time_mask",
     "to_cells",
     "union",
@@ -136,13 +138,15 @@ def warm() -> None:
     for lists in ([points, points], [points, points, points]):
         tagged, codes = tag(lists, [INITIATED, BROKEN, BROKEN][: len(lists)])
     inertia(tagged, codes, 8)
+    many = tag_rows(np.arange(16), [bases[:1], None], [INITIATED, BROKEN])
+    merge_tagged([many, (points[:1], codes[:1])])  # 8 times shorter: inserted
     for ties in TIES:
         inertia_values(points, points & 1, 8, 1, ties)
     table = np.array([[1], [1], [1]])
     automaton(points, points & 0, table, table & 0, 8, 1, 30, [0], [1], np.array([[4]]), [False])
     # points and intervals
     stab(points, a)
-    stab(np.arange(256), b)
+    stab(np.arange(1024), b)
     locate(points, a)
     locate(mixed, a)
     from_points(points, 1, 1, 8)

@@ -121,6 +121,14 @@ def _merge_tagged(a, a_codes, a_step, b, b_codes, b_step, points, codes):  # typ
     return o
 
 
+def _check_tags(tags: Sequence[int], lists: int) -> None:
+    if len(tags) != lists:
+        raise ArrayError("tags", f"has {len(tags)} elements, lists has {lists}", min(len(tags), lists))
+    for index, code in enumerate(tags):
+        if not 0 <= code < 1 << 32:
+            raise ArrayError("tags", f"expected 32 bits, got {code}", index)
+
+
 def tag(lists: Sequence[Array], tags: Sequence[int], *, trusted: bool = False) -> tuple[Array, Codes]:
     """Merge sorted point lists into distinct points; a point's code is the OR of the tags of the lists it is in.
 
@@ -130,13 +138,10 @@ def tag(lists: Sequence[Array], tags: Sequence[int], *, trusted: bool = False) -
     >>> points.tolist(), codes.tolist()
     ([3, 5, 9], [1, 3, 2])
     """
-    if len(lists) != len(tags):
-        raise ArrayError("tags", f"has {len(tags)} elements, lists has {len(lists)}", min(len(tags), len(lists)))
+    _check_tags(tags, len(lists))
     pieces: list[tuple[Array, Codes]] = []
     for index, (points, code) in enumerate(zip(lists, tags, strict=True)):
         check_points(f"lists[{index}]", points, trusted=trusted)
-        if not 0 <= code < 1 << 32:
-            raise ArrayError("tags", f"expected 32 bits, got {code}", index)
         pieces.append((points, np.array([code], np.uint32)))
     nothing = (np.empty(0, np.int64), np.zeros(1, np.uint32))
     pieces = pieces or [nothing]
@@ -149,16 +154,20 @@ def tag(lists: Sequence[Array], tags: Sequence[int], *, trusted: bool = False) -
     return pieces[0]
 
 
-def merge_tagged(pieces: Sequence[tuple[Array, Codes]]) -> tuple[Array, Codes]:
+def merge_tagged(pieces: Sequence[tuple[Array, Codes]], *, trusted: bool = False) -> tuple[Array, Codes]:
     """Merge lists of distinct points with a code each into one; equal points are one, with the OR of their codes.
 
-    The lists must be sorted. Cost: O(n log k) for k lists.
+    The lists must be sorted. Cost: O(n log k) for k lists; a list that is 8 times shorter is inserted, O(m log n).
 
     >>> a, b = (np.array([3, 5]), np.array([1, 2], np.uint32)), (np.array([5]), np.array([4], np.uint32))
     >>> points, codes = merge_tagged([a, b])
     >>> points.tolist(), codes.tolist()
     ([3, 5], [1, 6])
     """
+    for index, (points, codes) in enumerate(pieces):
+        check_points(f"pieces[{index}] points", points, distinct=True, trusted=trusted)
+        check_array(f"pieces[{index}] codes", codes, np.uint32)
+        check_same_length(f"pieces[{index}] codes", codes, "points", points.shape[0])
     parts = list(pieces) or [(np.empty(0, np.int64), np.empty(0, np.uint32))]
     while len(parts) > 1:
         pairs = [_merged(parts[k], parts[k + 1]) for k in range(0, len(parts) - 1, 2)]
@@ -181,22 +190,27 @@ def _marked(points, codes, out_points, out_codes):  # type: ignore[no-untyped-de
     return o
 
 
-def tag_rows(points: Array, lists: Sequence[Array | None], tags: Sequence[int]) -> tuple[Array, Codes]:
+def tag_rows(
+    points: Array, lists: Sequence[Array | None], tags: Sequence[int], *, trusted: bool = False
+) -> tuple[Array, Codes]:
     """Like `tag` for lists that are rows of one table: `points[rows]` for every `rows` in `lists` (None: all of them).
 
-    The table's points must be sorted and distinct, rows within bounds. Cost: O(n) for the table and each list.
+    The table's points must be sorted and distinct; rows may come in any order. Cost: O(n) for the table and each list.
 
     >>> points, codes = tag_rows(np.array([3, 5, 9]), [np.array([0, 1]), np.array([1])], [INITIATED, BROKEN])
     >>> points.tolist(), codes.tolist()
     ([3, 5], [1, 3])
     """
-    check_array("points", points)
+    check_points("points", points, distinct=True, trusted=trusted)
+    _check_tags(tags, len(lists))
     codes = np.zeros(points.shape[0], np.uint32)
     for index, (rows, code) in enumerate(zip(lists, tags, strict=True)):
         if rows is None:
             codes |= np.uint32(code)
             continue
         check_array(f"lists[{index}]", rows)
+        if not trusted:
+            _check_rows(f"lists[{index}]", rows, points.shape[0])
         _mark(codes, rows, np.uint32(code))
     out_points, out_codes = np.empty(points.shape[0] + 1, np.int64), np.empty(points.shape[0] + 1, np.uint32)
     used = int(_marked(points, codes, out_points, out_codes))
@@ -531,6 +545,12 @@ def _compact(codes: Array, held_values: Array) -> tuple[Array, Array, Array]:
     count = place.shape[0] - held_values.shape[0]
     small[named] = 2 * place[:count] + (codes[named] & 1)
     return small, np.ascontiguousarray(place[count:], np.int64), names
+
+
+def _check_rows(name: str, rows: Array, stop: int) -> None:
+    outside = (rows < 0) | (rows >= stop)
+    if outside.any():
+        raise ArrayError(name, f"no row of 0 to {stop - 1}", int(np.argmax(outside)))
 
 
 def _check_least(name: str, array: Array, least: int) -> None:
