@@ -22,7 +22,12 @@ for name, module in list(sys.modules.items()):
                 loops[f"{loop.__module__}.{loop.__name__}"] = len(loop.nopython_signatures)
 print(json.dumps(loops))
 """
-CALLED_BY_LOOPS = {"eventide.kernels.intervals._above", "eventide.kernels.stab._first_not_below"}
+CALLED_BY_LOOPS = {
+    "eventide.kernels.deadlines._walk_many",
+    "eventide.kernels.deadlines._walk_two",
+    "eventide.kernels.intervals._above",
+    "eventide.kernels.stab._first_not_below",
+}
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
