@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -37,11 +38,14 @@ class Program:
     """A checked program. Make one with `eventide.load` or `eventide.parse`."""
 
     def __init__(self, rules: Sequence[Rule], diagnostics: Sequence[Diagnostic], texts: Mapping[str, str],
-                 tables: Sequence[BackgroundTable]) -> None:
+                 tables: Sequence[BackgroundTable], predicates: Mapping[str, Callable[..., Any]] | None = None) -> None:
         self.texts = dict(texts)
         self._tables = {table.name: table for table in tables}
+        self._predicates = dict(predicates or {})
         arities = {table.name: len(table.columns) for table in tables}
-        self.model: Model = analyse(rules, tables=arities, lookup=self._lookup, diagnostics=diagnostics)
+        inputs = {name: _inputs_of(name, function) for name, function in self._predicates.items()}
+        self.model: Model = analyse(rules, tables=arities, lookup=self._lookup, functions=inputs,
+                                    diagnostics=diagnostics)
         self._check_tables()
 
     # -- what it is -------------------------------------------------------------------------------------------------
@@ -114,7 +118,7 @@ class Program:
         return settled(checked, options.get("bad_rows", "fail"), options.get("bad_file"))
 
     def _store(self, facts: Facts) -> Store:
-        store = Store()
+        store = Store(functions=self._predicates)
         types, counted = self.model.types, self.model.counted
         for type_, constants in self.model.constants.items():
             for constant in constants:
@@ -245,21 +249,37 @@ def _term(value: Any) -> Term:
     return Number(value)
 
 
-def parse(text: str, *, background: Iterable[object] = (), source: str = "<text>") -> Program:
-    """A program from text; `background` as in `load`."""
-    return _program([(text, source)], background)
+def _inputs_of(name: str, function: Callable[..., Any]) -> int:
+    """How many columns a registered function takes: its positional parameters."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        raise ProgramError(f"the predicate {name} must be a Python function with named parameters") from None
+    if any(p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters):
+        raise ProgramError(f"the predicate {name} must take a fixed number of columns, one parameter each")
+    return len(parameters)
 
 
-def load(path: str | os.PathLike[str], *, background: Iterable[object] = ()) -> Program:
+def parse(text: str, *, background: Iterable[object] = (), source: str = "<text>",
+          predicates: Mapping[str, Callable[..., Any]] | None = None) -> Program:
+    """A program from text; `background` and `predicates` as in `load`."""
+    return _program([(text, source)], background, predicates)
+
+
+def load(path: str | os.PathLike[str], *, background: Iterable[object] = (),
+         predicates: Mapping[str, Callable[..., Any]] | None = None) -> Program:
     """A program from a file.
 
     `background` lists `.ec`/`.prolog` files, tables as `NAME=FILE.csv|parquet`, and dicts of tables by name.
+    `predicates` are Python functions of whole NumPy columns that the rules may call by name: the first arguments of
+    the predicate are the function's parameters; it returns an array of truth values, or one array for each argument
+    that follows.
     """
     file = Path(path)
     if file.suffix not in RULE_ENDINGS:
         raise input_error("unknown-ending", "the ending does not say in which language the rules are", os.fspath(path),
                           hint=f"known endings: {', '.join(RULE_ENDINGS)}")
-    return _program([(_read(file), str(path))], background)
+    return _program([(_read(file), str(path))], background, predicates)
 
 
 def _read(file: Path) -> str:
@@ -272,7 +292,8 @@ def _read(file: Path) -> str:
                           ) from error
 
 
-def _program(texts: list[tuple[str, str]], background: Iterable[object]) -> Program:
+def _program(texts: list[tuple[str, str]], background: Iterable[object],
+             predicates: Mapping[str, Callable[..., Any]] | None) -> Program:
     tables: list[BackgroundTable] = []
     for item in background:
         path = os.fspath(item) if isinstance(item, str | os.PathLike) else ""
@@ -286,5 +307,5 @@ def _program(texts: list[tuple[str, str]], background: Iterable[object]) -> Prog
         parsed = parse_rules(text, source)
         rules.extend(parsed.rules)
         diagnostics.extend(parsed.diagnostics)
-    return Program(rules, diagnostics, {source: text for text, source in texts}, tables)
+    return Program(rules, diagnostics, {source: text for text, source in texts}, tables, predicates)
 

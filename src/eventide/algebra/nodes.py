@@ -152,6 +152,24 @@ class Compute:
 
 
 @dataclass(frozen=True, slots=True)
+class Function:
+    """Call a registered function on whole columns: without outputs it selects rows, otherwise it adds columns."""
+
+    child: Node
+    name: str
+    inputs: tuple[Expression, ...]
+    outputs: Fields
+
+    @property
+    def sort(self) -> Sort:
+        return self.child.sort
+
+    @property
+    def fields(self) -> Fields:
+        return (*self.child.fields, *self.outputs)
+
+
+@dataclass(frozen=True, slots=True)
 class Attach:
     """Add a column that has the same ground value in every row."""
 
@@ -548,7 +566,7 @@ class Output:
 
 
 Node = (
-    Table | Unit | Events | Fluent | Equal | Same | Select | Compute | Attach | Copy
+    Table | Unit | Events | Fluent | Equal | Same | Select | Compute | Function | Attach | Copy
     | Rename | Project | Join | Without | Union | Number | Count
     | Boundaries | Runs | Keys | At | Timeless | Always | Lasting | Spans | Allen | Shifted | Slice | Inertia | Fired
 )

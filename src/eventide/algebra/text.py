@@ -19,6 +19,7 @@ from eventide.algebra.nodes import (
     Fields,
     Fired,
     Fluent,
+    Function,
     Inertia,
     Join,
     Lasting,
@@ -68,6 +69,9 @@ def label(node: Node) -> str:
             return f"fluent {name}{_pair(fields)}" if valued else f"fluent {name}({_list(fields)})"
         case At(_, time):
             return f"holding at {time}"
+        case Function(_, name, inputs, outputs):
+            call = f"{name}({', '.join(map(str, inputs))})"
+            return f"let {_list(outputs)} = {call}" if outputs else f"where {call}"
         case Attach(_, field, value):
             return f"let {field.name} = {value}"
         case Copy(_, field, column):

@@ -33,6 +33,7 @@ from eventide.syntax.trees import (
     Compare,
     Condition,
     FindAll,
+    Function,
     Happens,
     Holds,
     HoldsFor,
@@ -197,6 +198,8 @@ class BodyCompiler:
         bound = self._bound(node)
         timed = node.sort == "points"
         for condition in pending:  # tests and computations first: they cost little and cut much
+            if isinstance(condition, Function) and set(variables_in(condition.inputs)) <= bound:
+                return condition
             if isinstance(condition, Compare | Is) or self._is_test(condition):
                 free = [v for v in variables_in(condition) if v not in bound]
                 if not free or (isinstance(condition, Is) and isinstance(condition.target, Variable)
@@ -246,7 +249,7 @@ class BodyCompiler:
 
     def _rank(self, condition: Step, bound: set[str], timed: bool) -> tuple[int, int] | None:
         """How cheap a positive condition is now: (class, unbound variables); None if it cannot be taken yet."""
-        if isinstance(condition, Compare | Is | Not | Tally) or self._is_test(condition):
+        if isinstance(condition, Compare | Is | Function | Not | Tally) or self._is_test(condition):
             return None
         names = set(variables_in(condition)) - {self.time}
         free = len(names - bound)
@@ -274,6 +277,8 @@ class BodyCompiler:
         match condition:
             case Is(target, expression, span):
                 return self._compute(node, target, self.expression(expression, span))
+            case Function():
+                return self._function(condition, node)
             case Not():
                 return self._negated(condition, node)
             case Holds(pair) if not self._is_point(condition):
@@ -335,6 +340,19 @@ class BodyCompiler:
         if isinstance(target, Variable) and target.name not in self._bound(node):
             return n.Compute(node, n.Field(target.name, self.type(target.name)), expression)
         return n.Select(node, Comparison("=:=", self.expression(target, None), expression))
+
+    def _function(self, condition: Function, node: n.Node) -> n.Node:
+        inputs = tuple(self.side(term) for term in condition.inputs)
+        fields: list[n.Field] = []
+        tests: list[Expression] = []
+        for i, output in enumerate(condition.outputs):
+            if isinstance(output, Variable) and output.name not in self._bound(node) | {f.name for f in fields}:
+                fields.append(n.Field(output.name, self.type(output.name)))
+                continue
+            fields.append(n.Field(f"#{next(_number)}.{i}", n.NUMBER))
+            tests.append(Comparison("=:=", Column(fields[-1].name), self.expression(output, condition.span)))
+        result: n.Node = n.Function(node, condition.name, inputs, tuple(fields))
+        return n.Select(result, Logic("and", tuple(tests))) if tests else result
 
     def _negated(self, condition: Not, node: n.Node) -> n.Node:
         test = self.test(condition)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from eventide.analysis.patterns import fresh, substitute, unify, variables_in
 from eventide.syntax.diagnostics import Diagnostic, Span
 from eventide.syntax.terms import Atom, Compound, ListTerm, Term, Variable, arguments_of, functor_of, is_ground
-from eventide.syntax.trees import BackgroundClause, Body, Call, Compare, Condition, Cut, FindAll, Not, Or
+from eventide.syntax.trees import BackgroundClause, Body, Call, Compare, Condition, Cut, FindAll, Function, Not, Or
 
 MOST_ALTERNATIVES = 512
 MOST_DEPTH = 60
@@ -22,6 +22,8 @@ class Knowledge:
 
     clauses: dict[Predicate, list[BackgroundClause]] = field(default_factory=dict)
     facts: dict[Predicate, list[tuple[Term, ...]]] = field(default_factory=dict)
+    functions: Mapping[str, int] = field(default_factory=dict)
+    """Registered functions by name: how many of their arguments are inputs."""
     spans: dict[Predicate, Span | None] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
@@ -93,6 +95,8 @@ class Inliner:
         if predicate in (("member", 2), ("memberchk", 2)) and isinstance(arguments[1], ListTerm):
             equalities = tuple((Compare("=", arguments[0], item, call.span),) for item in arguments[1].items)
             return (Or(equalities, call.span),)
+        if predicate[0] in self.knowledge.functions:
+            return self._function(call, predicate, arguments)
         clauses = self.knowledge.clauses.get(predicate)
         if clauses is None:
             return (call,)
@@ -116,6 +120,14 @@ class Inliner:
                 prefix = self._inline(renamed.body[:cut], (*stack, predicate))
                 barred.append(fresh_but((*equal, *prefix), variables_in(arguments)))
         return options[0] if len(options) == 1 else (Or(tuple(options), call.span),)
+
+    def _function(self, call: Call, predicate: Predicate, arguments: tuple[Term, ...]) -> Body:
+        inputs = self.knowledge.functions[predicate[0]]
+        if len(arguments) < inputs:
+            self._problem("wrong-arity", (call,), f"the function {predicate[0]} takes {inputs} arguments, "
+                          f"here it has {len(arguments)}", "arguments after those are what it computes")
+            return (Call(Atom("fail"), call.span),)
+        return (Function(predicate[0], arguments[:inputs], arguments[inputs:], call.span),)
 
     # -- disjunctions ---------------------------------------------------------------------------------------
 

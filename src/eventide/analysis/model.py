@@ -53,6 +53,7 @@ class Model:
 
     rules: tuple[Rule, ...]
     tables: Mapping[str, int] = field(default_factory=dict)
+    functions: Mapping[str, int] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     knowledge: Knowledge = field(default_factory=Knowledge)
     clauses: list[Clause] = field(default_factory=list)

@@ -30,6 +30,7 @@ _NOTHING = Atom("true")
 def normalise(model: Model) -> None:
     """Fill `clauses`, `knowledge`, `dynamic` and the declared part of `inputs`."""
     model.knowledge = Knowledge.of([r for r in model.rules if isinstance(r, BackgroundClause)])
+    model.knowledge.functions = model.functions
     inliner = Inliner(model.knowledge)
     for rule in model.rules:
         if isinstance(rule, Declaration):

@@ -28,12 +28,14 @@ PASSES: tuple[Pass, ...] = (
 
 
 def analyse(rules: Sequence[Rule], *, tables: Mapping[str, int] | None = None, lookup: Lookup | None = None,
+            functions: Mapping[str, int] | None = None,
             diagnostics: Sequence[Diagnostic] = ()) -> Model:
     """Run all passes; the model carries the plan and every problem found.
 
-    `tables` gives the arity of background relations that are not facts in the rules, `lookup` their small patterns.
+    `tables` gives the arity of background relations that are not facts in the rules, `lookup` their small patterns,
+    `functions` how many inputs each registered function has.
     """
-    model = Model(tuple(rules), tables or {}, list(diagnostics))
+    model = Model(tuple(rules), tables or {}, functions or {}, list(diagnostics))
     if lookup is not None:
         model.lookup = lookup
     for run in PASSES:

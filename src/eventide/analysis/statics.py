@@ -18,6 +18,7 @@ from eventide.syntax.trees import (
     Compare,
     Condition,
     FindAll,
+    Function,
     Guard,
     Holds,
     HoldsFor,
@@ -61,7 +62,7 @@ class StaticCompiler(BodyCompiler):
     def _is_atemporal(self, condition: Condition) -> bool:
         if isinstance(condition, Not):
             return all(self._is_atemporal(goal) for goal in condition.goals)
-        return isinstance(condition, Call | Compare | Is)
+        return isinstance(condition, Call | Compare | Is | Function)
 
     # -- lists --------------------------------------------------------------------------------------------------
 

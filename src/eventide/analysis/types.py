@@ -20,6 +20,7 @@ from eventide.syntax.trees import (
     Compare,
     Condition,
     FindAll,
+    Function,
     Happens,
     Holds,
     HoldsFor,
@@ -94,6 +95,8 @@ def _computed(body: tuple[Condition, ...]) -> Iterator[Term]:
             yield condition.target
         elif isinstance(condition, Length):
             yield condition.amount
+        elif isinstance(condition, Function):
+            yield from condition.outputs
         elif isinstance(condition, Not | FindAll):
             yield from _computed(condition.goals)
 

@@ -12,7 +12,7 @@ from eventide.algebra import nodes as n
 from eventide.algebra.nodes import TIME
 from eventide.engine.changes import simple_fluent
 from eventide.engine.domains import value_of
-from eventide.engine.expressions import numbers, test
+from eventide.engine.expressions import call_function, numbers, test
 from eventide.engine.joins import (
     difference_relations,
     during,
@@ -50,11 +50,12 @@ class Executor:
     """Evaluates the definitions of a plan over input facts; `results` holds what has been defined so far."""
 
     def __init__(self, space: Space, inputs: Mapping[str, Result], tables: Mapping[str, Rows],
-                 ties: str = "termination") -> None:
+                 ties: str = "termination", functions: Mapping[str, Callable[..., Any]] | None = None) -> None:
         self.space = space
         self.ties = ties
         self.results: dict[str, Result] = dict(inputs)
         self.tables = tables
+        self.functions = functions or {}
         self.fired: dict[str, Rows] = {}
         self._memo: dict[int, Result] = {}
         self._selected: dict[tuple[str, str, int], Relation] = {}
@@ -285,6 +286,19 @@ class Executor:
         starts, ends = (pack_with(self.space, extended, fields, g & self.space.timeline.mask)
                         for g in (child.intervals.starts, child.intervals.ends))
         return from_unsorted(self.space, fields, starts, ends)
+
+    @_compute.register
+    def _(self, node: n.Function) -> Result:
+        child = self.evaluate(node.child)
+        rows = child.rows() if isinstance(child, Relation) else child
+        found = call_function(self.functions[node.name], node.name, node.inputs, len(node.outputs), rows, self.space)
+        if not node.outputs:
+            return child.where(found[0])
+        columns = [(field, values if field.type == n.NUMBER else self.space.domains[field.type].encode_numbers(values))
+                   for field, values in zip(node.outputs, found, strict=True)]
+        extended = rows.extend(columns)
+        assert not isinstance(child, Relation), "functions compute on rows and points"
+        return extended
 
     @_compute.register
     def _(self, node: n.Attach) -> Result:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -174,3 +175,38 @@ def _kind(kind: str, argument: Expression, rows: Rows, space: Space) -> Values:
         return isinstance(value_of(argument.value), tests[kind])
     integral = _integral(numbers(argument, rows, space))
     return {"number": True, "integer": integral, "float": not integral, "atom": False}[kind]
+
+
+def call_function(function: Callable[..., Any], name: str, inputs: Sequence[Expression], outputs: int, rows: Rows,
+                  space: Space) -> list[npt.NDArray[Any]]:
+    """What a registered function gives for the rows: one array per output, or one of truth values.
+
+    Inputs are arrays of numbers, or of Python values where a column holds symbols.
+    """
+    columns = [np.broadcast_to(_plain(e, rows, space), (rows.length,)) for e in inputs]
+    answer = function(*columns)
+    parts = list(answer) if isinstance(answer, tuple) else [answer]
+    if len(parts) != max(outputs, 1):
+        raise RuleError("function-result", f"the function {name} gave {len(parts)} arrays, "
+                        f"{max(outputs, 1)} expected", "return one array per computed argument")
+    result = []
+    for part in parts:
+        array = np.asarray(part)
+        wanted = "b" if not outputs else "if"
+        if array.shape != (rows.length,) or array.dtype.kind not in wanted:
+            kinds = "truth values" if not outputs else "numbers"
+            raise RuleError("function-result", f"the function {name} gave an array of {array.dtype} with shape "
+                            f"{array.shape}; expected {rows.length} {kinds}", "return one value per row")
+        result.append(np.ascontiguousarray(array.astype(np.int64 if array.dtype.kind == "i" else array.dtype)))
+    return result
+
+
+def _plain(expression: Expression, rows: Rows, space: Space) -> Values:
+    domain = _domain(expression, rows, space)
+    if domain is not None and not all(isinstance(v, int | float) for v in domain.values):
+        values = np.empty(len(domain.values), object)
+        values[:] = domain.values
+        return values[_codes(expression, rows, domain)]
+    if isinstance(expression, Constant) and not isinstance(expression.value, Number):
+        return np.asarray(value_of(expression.value), object)
+    return numbers(expression, rows, space)

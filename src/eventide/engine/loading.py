@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -53,6 +54,7 @@ class Store:
     streams: dict[str, Stream] = field(default_factory=dict)
     tables: dict[str, Rows] = field(default_factory=dict)
     unmatched: int = 0
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
     def domain(self, type_: str) -> Domain:
         """The domain of a type, made when it is first asked for."""

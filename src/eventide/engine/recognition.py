@@ -152,7 +152,8 @@ class Recognition:
                                          initially_at=self.settings.initially_at)
             space = Space(self.store.domains, timeline)
             read = {name: stream for name, stream in streams.items() if name in self._read}
-            executor = Executor(space, as_inputs(space, read, self.built), self.store.tables, self.settings.ties)
+            executor = Executor(space, as_inputs(space, read, self.built), self.store.tables, self.settings.ties,
+                                self.store.functions)
             try:
                 executor.run(self.plan)
                 return executor

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.extending import intrinsic
 
 from eventide.formats.facts import Ints
@@ -41,7 +41,11 @@ def _load_word(_context: Any, data: Any, index: Any) -> Any:
     return signature, generate
 
 
-_word: Any = intrinsic(_load_word)
+def _word_from_bytes(data: Bytes, index: int) -> np.uint64:
+    return data[int(index) : int(index) + 8].view(np.uint64)[0]
+
+
+_word: Any = _word_from_bytes if config.DISABLE_JIT else intrinsic(_load_word)
 
 
 @jit

@@ -134,6 +134,16 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Function:
+    """A registered function of columns: it tests `inputs` or computes `outputs` from them (made by the analysis)."""
+
+    name: str
+    inputs: tuple[Term, ...]
+    outputs: tuple[Term, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class FindAll:
     """`findall(template, goals, output)`."""
 
@@ -177,7 +187,7 @@ class Cut:
 
 Condition = (
     Happens | Boundary | Holds | Changed | HoldsFor | IntervalOperation | Allen | Guard | Compare | Is | Call
-    | FindAll | Length | Not | Or | Cut
+    | Function | FindAll | Length | Not | Or | Cut
 )
 Body = tuple[Condition, ...]
 
