@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import numba
 import pytest
 
 import eventide as ev
@@ -45,6 +46,7 @@ def rows_of(file: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(text))
 
 
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="too much data for loops that are not compiled")
 @pytest.mark.parametrize("name", sorted(GOLDEN))
 def test_single_window(name: str, shared_data: Locate) -> None:
     golden = GOLDEN[name]
