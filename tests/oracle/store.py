@@ -139,6 +139,8 @@ class Store:
 
     def _running_boundaries(self, kind: str, time: int | None) -> list[tuple[Term, float]]:
         found: list[tuple[Term, float]] = []
+        if time is not None and self.grid.cell(time) != time:
+            return []  # states change at time-points of the grid only
         for cell, state in self.states.items() if time is None else [(time, self.states.get(time, frozenset()))]:
             after = self.states.get(int(self.grid.next(cell)))
             before = self.states.get(int(self.grid.prev(cell)), frozenset())
