@@ -42,10 +42,10 @@ def _load_word(_context: Any, data: Any, index: Any) -> Any:
 
 
 def _word_from_bytes(data: Bytes, index: int) -> np.uint64:
-    return data[int(index) : int(index) + 8].view(np.uint64)[0]
+    return np.uint64(data[int(index) : int(index) + 8].view(np.uint64)[0])
 
 
-_word: Any = _word_from_bytes if config.DISABLE_JIT else intrinsic(_load_word)
+_word: Any = _word_from_bytes if getattr(config, "DISABLE_JIT", 0) else intrinsic(_load_word)
 
 
 @jit

@@ -22,6 +22,7 @@ from eventide.syntax.trees import (
     EventRule,
     FindAll,
     FluentValue,
+    Function,
     Grounding,
     Guard,
     Happens,
@@ -105,6 +106,8 @@ def condition_text(condition: Condition) -> str:
     match condition:
         case Happens(event, time):
             return f"happensAt({term_text(event)}, {term_text(time)})"
+        case Function(name, inputs, outputs):
+            return f"{_name_text(name)}({', '.join(map(term_text, (*inputs, *outputs)))})"
         case Boundary(kind, pair, time):
             return f"happensAt({kind}({term_text(pair)}), {term_text(time)})"
         case Holds(pair, time):
