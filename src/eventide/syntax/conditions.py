@@ -78,9 +78,11 @@ class BodyReader(IntervalReader):
         """A condition with a known name."""
         name, args = term.functor, term.args
         if name == "holdsFor" and len(args) == 3 and has_pair(term):
-            self.say("warning", "three-arguments", "'holdsFor' with three arguments never has an answer", term,
-                     "write holdsFor(F=V, I); the rule is set aside until then")
+            if not self.set_aside:
+                self.say("warning", "three-arguments", "'holdsFor' with three arguments never has an answer", term,
+                         "write holdsFor(F=V, I); the rule is set aside until then")
             self.set_aside = True
+            self.bound.update(variable.name for variable in variables_of(args[2]))
             return None
         if not self.fits(term, name, args, CONDITIONS[name]) or not self.allowed(term):
             return None
