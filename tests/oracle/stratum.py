@@ -149,8 +149,8 @@ class Stratum:
         members = self.store.members.get(key)
         if members is None or rule.kind == "terminated":
             return members
-        named = dict.fromkeys(r.pair.value for r in self.program.changes[key]
-                              if r.kind == "initiated" and is_ground(r.pair.value))
+        begun = [r.pair.value for r in self.program.changes[key] if r.kind == "initiated"]
+        named = dict.fromkeys(v for v in (*begun, *(r.pair.value for r in self.program.initials[key])) if is_ground(v))
         fluents = dict.fromkeys(m.args[0] for m in members if isinstance(m, Compound))
         return [*members, *(Compound("=", (fluent, value)) for fluent in fluents for value in named)]
 

@@ -100,7 +100,7 @@ class Compiler:
             rows.append(n.Rename(n.Project(node, (name,)), (field,)))
         if not found:
             return None, None
-        heads = [c.value for c in self.model.of_kind("initiated") if c.template == template]
+        heads = [c.value for c in self.model.of_kind("initiated", "initial") if c.template == template]
         allowed = tuple(dict.fromkeys([*constants, *(h for h in heads if not isinstance(h, Variable))]))
         return allowed, None if not rows else rows[0] if len(rows) == 1 else n.Union(tuple(rows))
 

@@ -1,0 +1,26 @@
+"""What RTEC's event descriptions rely on, in small examples of our own."""
+
+from __future__ import annotations
+
+from tests.engine.running import Timelines, facts_of, timelines
+from tests.oracle.store import Fact
+
+import eventide as ev
+
+
+def answers(text: str, *facts: Fact, last: int = 20) -> Timelines:
+    """The intervals of every fluent."""
+    return timelines(ev.parse(text), facts_of((fact, None) for fact in facts), start=-1, end=last)[0]
+
+
+def test_a_value_that_initially_names_ends_the_listed_ones() -> None:
+    text = """
+    initially(lamp(_)=off).
+    initiatedAt(lamp(X)=V, T) :- happensAt(switch(X, V), T).
+    grounding(lamp(X)=green) :- room(X).
+    grounding(lamp(X)=red) :- room(X).
+    room(hall).
+    """
+    changes = [(2, "green"), (4, "blue"), (6, "off"), (8, "red"), (10, "green")]
+    facts: list[Fact] = [("event", "switch", ("hall", value), time) for time, value in changes]
+    assert answers(text, *facts) == {"lamp(hall)=green": [(3, 7), (11, None)], "lamp(hall)=red": [(9, 11)]}
