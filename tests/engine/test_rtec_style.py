@@ -24,3 +24,16 @@ def test_a_value_that_initially_names_ends_the_listed_ones() -> None:
     changes = [(2, "green"), (4, "blue"), (6, "off"), (8, "red"), (10, "green")]
     facts: list[Fact] = [("event", "switch", ("hall", value), time) for time, value in changes]
     assert answers(text, *facts) == {"lamp(hall)=green": [(3, 7), (11, None)], "lamp(hall)=red": [(9, 11)]}
+
+
+def test_a_fluent_that_no_grounding_lists_is_left_out_where_others_are_listed() -> None:
+    text = """
+    initiatedAt(open(D)=true, T) :- happensAt(opens(D), T).
+    holdsFor(may(enter(_Who, D))=true, I) :- holdsFor(open(D)=true, I).
+    grounding(open(D)=true) :- door(D).
+    door(front).
+    """
+    program = ev.parse(text)
+    assert [(d.severity, d.code) for d in program.check()] == [("warning", "left-out")]
+    assert program.fluents == ["open"]
+    assert answers(text, ("event", "opens", ("front",), 3)) == {"open(front)=true": [(4, None)]}

@@ -11,6 +11,7 @@ from eventide.algebra import nodes as n
 from eventide.algebra.expressions import Column, Comparison, Constant, Logic
 from eventide.algebra.sharing import Sharing
 from eventide.analysis.bodies import BodyCompiler, Rejected
+from eventide.analysis.entities import references
 from eventide.analysis.model import Clause, Model, part_name
 from eventide.analysis.patterns import fill, name_of, pair_leaves, substitute, variables_in
 from eventide.analysis.sources import Sources, initiations_name
@@ -372,22 +373,31 @@ class Compiler:
         template = clauses[0].template
         fields = self.fields[template]
         fixed = not isinstance(clauses[0].value, Variable)
+        unlisted = self._unlisted(template)
         for original in clauses:
             clause = self.folded(original)
             if clause is None:
                 continue
             try:
                 node = self._runs(clause) if clause.kind == "runs" else StaticCompiler(
-                    self.model, self.sources, clause, self._domain_for(clause, "f")).relation()
+                    self.model, self.sources, clause, self._domain_for(clause, "f"), unlisted=unlisted).relation()
                 leaves = clause.arguments if fixed else clause.leaves
                 options.append(self._shaped(node, leaves, fields[:-1] if fixed else fields))
             except Rejected:
-                continue
+                if unlisted:
+                    return None
         if not options:
             return None
         node = options[0] if len(options) == 1 else n.Union(tuple(options))
         domain = self.domain(template)
         return n.Join(node, domain) if domain is not None and domain.fields else node
+
+    def _unlisted(self, template: str) -> bool:
+        """Whether groundings list other derived fluents but not this one, which nothing reads: RTEC leaves it out."""
+        listed = {clause.template for clause in self.model.of_kind("grounding")}
+        derived = {clause.template for clause in self.model.of_kind("initiated", "static")}
+        return template not in listed and not listed.isdisjoint(derived) and all(
+            read != template for clause in self.model.clauses for _, read, _ in references(clause.body))
 
     def _runs(self, clause: Clause) -> n.Node:
         node = BodyCompiler(self.model, self.sources, clause, None).rows(clause.body)

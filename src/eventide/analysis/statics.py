@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from eventide.algebra import nodes as n
 from eventide.algebra.expressions import Expression, Logic, columns_of
-from eventide.analysis.bodies import BodyCompiler
+from eventide.analysis.bodies import BodyCompiler, Rejected
 from eventide.analysis.model import Clause, Model
 from eventide.analysis.patterns import pair_leaves, substitute, variables_in
 from eventide.analysis.sources import Sources
@@ -31,8 +31,10 @@ from eventide.syntax.trees import (
 class StaticCompiler(BodyCompiler):
     """Compiles one holdsFor rule. Interval variables stand for relations; the rest of the body restricts their rows."""
 
-    def __init__(self, model: Model, sources: Sources, clause: Clause, domain: n.Node | None) -> None:
+    def __init__(self, model: Model, sources: Sources, clause: Clause, domain: n.Node | None, *,
+                 unlisted: bool = False) -> None:
         super().__init__(model, sources, clause, domain)
+        self.unlisted = unlisted  # by the program's groundings: a head that is not bound is then left out
         self.lists: dict[str, n.Node] = {}
         self.guards: list[tuple[n.Node, bool]] = []
         self.leaves: list[n.Node] = []
@@ -52,6 +54,12 @@ class StaticCompiler(BodyCompiler):
         if self.conditions or not set(wanted) <= set(n.names(result.fields)):
             rows = self.rows(self.conditions, n.Keys(result), wanted=wanted)
             missing = [v for v in wanted if v not in n.names(rows.fields)]
+            if missing and self.unlisted:
+                message = (f"{', '.join(missing)} of the head is bound by nothing, and no grounding lists "
+                           f"{self.clause.template}: it is left out")
+                self.model.report("warning", "left-out", message, self.head_place(missing),
+                                  "add a grounding declaration as the other fluents have, or remove the rule")
+                raise Rejected
             if missing:
                 raise self.error("unsafe-variable", f"{', '.join(missing)} of the head is bound by nothing in the rule",
                                  self.head_place(missing), "use it in a condition, or add a grounding declaration")
