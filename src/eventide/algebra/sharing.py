@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -16,11 +17,20 @@ def both(first: Expression, second: Expression) -> Expression:
     return Logic("and", left + right)
 
 
+@functools.cache
+def _names(kind: Any) -> tuple[str, ...] | None:
+    """The fields of a node, without its place in a text; None for plain values."""
+    if not is_dataclass(kind) or not hasattr(kind, "__slots__"):
+        return None
+    return tuple(f.name for f in fields(kind) if f.name != "span" and f.init)
+
+
 class Sharing:
     """Remembers the nodes it has seen; equal ones are answered with the first."""
 
     def __init__(self) -> None:
         self._nodes: dict[tuple[Any, ...], Any] = {}
+        self._seen: dict[int, tuple[Any, Any, Any]] = {}
 
     def plan(self, plan: Plan) -> Plan:
         """The plan with equal sub-plans shared."""
@@ -38,9 +48,18 @@ class Sharing:
         if isinstance(value, tuple):
             parts = [self._shared(item) for item in value]
             return tuple(part for part, _ in parts), tuple(key for _, key in parts)
-        if not is_dataclass(value) or isinstance(value, type) or not hasattr(value, "__slots__"):
+        kind: Any = type(value)
+        names = _names(kind)
+        if names is None:
             return value, (type(value), value)
-        pairs = {f.name: self._shared(getattr(value, f.name)) for f in fields(value) if f.name != "span" and f.init}
+        seen = self._seen.get(id(value))
+        if seen is None:
+            # the value itself is kept, so that its id stays its own
+            seen = self._seen[id(value)] = (*self._first(value, names), value)
+        return seen[0], seen[1]
+
+    def _first(self, value: Any, names: tuple[str, ...]) -> tuple[Any, Any]:
+        pairs = {name: self._shared(getattr(value, name)) for name in names}
         key = (type(value), *(k for _, k in pairs.values()))
         found = self._nodes.get(key)
         if found is None and isinstance(value, Select) and isinstance(pairs["child"][0], Select):

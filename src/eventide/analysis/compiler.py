@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-import networkx as nx
-
 from eventide.algebra import nodes as n
 from eventide.algebra.expressions import Column, Comparison, Constant, Logic
 from eventide.algebra.sharing import Sharing
 from eventide.analysis.bodies import BodyCompiler, Rejected
 from eventide.analysis.entities import references
+from eventide.analysis.graphs import components, is_cycle
 from eventide.analysis.model import Clause, Model, part_name
 from eventide.analysis.patterns import fill, name_of, pair_leaves, substitute, variables_in
 from eventide.analysis.sources import Sources, initiations_name
@@ -556,33 +555,25 @@ def _add_initiations(compiler: Compiler, definitions: dict[str, n.Node]) -> None
 
 
 def _stratify(model: Model, compiler: Compiler, definitions: dict[str, n.Node]) -> None:
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_nodes_from(definitions)
-    for name, node in definitions.items():
-        for read in set(n.references_of(node)):
-            if read in definitions:
-                graph.add_edge(read, name)
-    for component in list(nx.strongly_connected_components(graph)):
-        (name, *others) = component
-        if not others and graph.has_edge(name, name) and name in compiler.sources.simple:
+    reads = {name: set(n.references_of(node)) & definitions.keys() for name, node in definitions.items()}
+    for name in [m[0] for m in components(reads) if len(m) == 1]:
+        if name in reads[name] and name in compiler.sources.simple:
             automaton = compiler.simple(name, states=True)
             if name not in set(n.references_of(automaton)):
                 definitions[name] = automaton
-                graph.remove_edge(name, name)
+                reads[name].discard(name)
                 model.cycles.append((name,))
-    condensed = nx.condensation(graph)
-    levels: dict[int, int] = {}
     strata: list[n.Stratum] = []
-    for number in nx.topological_sort(condensed):
-        levels[number] = 1 + max((levels[p] for p in condensed.predecessors(number)), default=0)
-        members: set[str] = condensed.nodes[number]["members"]
-        cyclic = len(members) > 1 or any(graph.has_edge(m, m) for m in members)
+    for members in components(reads):
+        below = [model.levels[read] for member in members for read in reads[member] if read not in members]
+        level = 1 + max(below, default=0)
+        model.levels.update(dict.fromkeys(members, level))
+        cyclic = is_cycle(members, reads)
         if cyclic:
-            _check_cycle(model, compiler, members)
+            _check_cycle(model, compiler, set(members))
             model.cycles.append(tuple(sorted(members)))
         ordered = [name for name in definitions if name in members]
-        strata.append(n.Stratum(levels[number], tuple(n.Definition(m, definitions[m]) for m in ordered), cyclic))
-        model.levels.update(dict.fromkeys(members, levels[number]))
+        strata.append(n.Stratum(level, tuple(n.Definition(m, definitions[m]) for m in ordered), cyclic))
     model.plan = Sharing().plan(n.Plan(tuple(sorted(strata, key=lambda s: s.level))))
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
-import networkx as nx
-
+from eventide.analysis.graphs import components, is_cycle
 from eventide.analysis.model import Clause, Model
 from eventide.analysis.patterns import flatten, name_of, pair_leaves
 from eventide.syntax.diagnostics import Span
@@ -93,16 +92,12 @@ def _several_sizes(model: Model) -> None:
 
 def find_components(model: Model) -> None:
     """Fill `component`: for every derived entity, the number of the cycle it is in (0: in none)."""
-    graph: nx.DiGraph[str] = nx.DiGraph()
+    reads: dict[str, set[str]] = {}
     for clause in model.clauses:
         if clause.kind not in ("grounding", "event_grounding"):
-            graph.add_node(clause.template)
-            for _, template, _ in references(clause.body):
-                graph.add_edge(template, clause.template)
-    for number, members in enumerate(nx.strongly_connected_components(graph), 1):
-        for template in members:
-            cyclic = len(members) > 1 or graph.has_edge(template, template)
-            model.component[template] = number if cyclic else 0
+            reads.setdefault(clause.template, set()).update(template for _, template, _ in references(clause.body))
+    for number, members in enumerate(components(reads), 1):
+        model.component.update(dict.fromkeys(members, number if is_cycle(members, reads) else 0))
 
 
 def _input_event(model: Model, template: str, span: Span | None, heads: dict[str, Clause]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,12 @@ Tree = TypeVar("Tree")
 Substitution = Mapping[str, Term]
 _fresh = itertools.count(1)
 _LEAF = re.compile(r"(?<![^(,])_(?![^),])")
+
+
+@functools.cache
+def _fields(kind: type) -> tuple[str, ...]:
+    """The fields of a tree's class, without its place in the text; none for plain values."""
+    return tuple(f.name for f in fields(kind) if f.name != "span") if is_dataclass(kind) else ()
 
 
 def flatten(term: Term) -> tuple[str, tuple[Term, ...]]:
@@ -83,7 +90,7 @@ def _substitute(tree: Any, bindings: Substitution) -> Any:
     if isinstance(tree, Atom | Number | str | int | float | bool) or tree is None:
         return tree
     if is_dataclass(tree) and not isinstance(tree, type):
-        changes = {f.name: _substitute(getattr(tree, f.name), bindings) for f in fields(tree) if f.name != "span"}
+        changes = {name: _substitute(getattr(tree, name), bindings) for name in _fields(type(tree))}
         return replace(tree, **changes)
     return tree
 
@@ -101,7 +108,7 @@ def _rename(tree: Any, names: Mapping[str, Variable]) -> Any:
     if isinstance(tree, Atom | Number | str | int | float | bool) or tree is None:
         return tree
     if is_dataclass(tree) and not isinstance(tree, type):
-        changes = {f.name: _rename(getattr(tree, f.name), names) for f in fields(tree) if f.name != "span"}
+        changes = {name: _rename(getattr(tree, name), names) for name in _fields(type(tree))}
         return replace(tree, **changes)
     return tree
 
@@ -115,7 +122,7 @@ def variables_in(tree: Any) -> list[str]:
     if isinstance(tree, Atom | Number | str | int | float | bool) or tree is None:
         return []
     if is_dataclass(tree) and not isinstance(tree, type):
-        return [name for f in fields(tree) if f.name != "span" for name in variables_in(getattr(tree, f.name))]
+        return [name for field in _fields(type(tree)) for name in variables_in(getattr(tree, field))]
     return []
 
 

@@ -43,9 +43,9 @@ class StaticCompiler(BodyCompiler):
     def relation(self) -> n.Node:
         """The plan of the rule: a relation with (at least) the variables of the head."""
         self.conditions = [c for c in self.clause.body if self._is_atemporal(c)]
-        for condition in self.clause.body:
-            if not self._is_atemporal(condition):
-                self._step(condition)
+        steps = [c for c in self.clause.body if not self._is_atemporal(c)]
+        for condition in sorted(steps, key=lambda c: not isinstance(c, HoldsFor)):  # what the rule reads comes first
+            self._step(condition)
         result = self._list(self.clause.interval, self.clause.body[-1] if self.clause.body else None)
         for guard, nonempty in self.guards:
             keys = n.Keys(guard)
@@ -219,12 +219,15 @@ class StaticCompiler(BodyCompiler):
         """The rows over which operands with different variables are compared: what the fluent's domain and the rule's
         background conditions bind, and for the other columns what the rule's own relations have."""
         rows = self._declared(columns)
-        for leaf in self.leaves:
-            known = () if rows is None else n.names(rows.fields)
-            new = [c for c in n.names(leaf.fields) if c in columns and c not in known]
-            if new:
-                keys = n.Project(n.Keys(leaf), tuple(c for c in n.names(leaf.fields) if c in columns))
-                rows = keys if rows is None else n.Join(rows, keys)
+        missing = [c for c in columns if rows is None or c not in n.names(rows.fields)]
+        while missing:
+            found = [tuple(c for c in n.names(leaf.fields) if c in missing) for leaf in self.leaves]
+            most = max(found, key=len)
+            keys = tuple(dict.fromkeys(n.Project(n.Keys(leaf), most) for leaf in self.leaves
+                                       if set(most) <= set(n.names(leaf.fields))))
+            known = keys[0] if len(keys) == 1 else n.Union(keys)
+            rows = known if rows is None else n.Join(rows, known)
+            missing = [c for c in missing if c not in most]
         assert rows is not None
         return n.Project(rows, columns)
 

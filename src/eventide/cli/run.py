@@ -223,7 +223,8 @@ def _account(facts: Facts, result: Result, left_out: Path | None, out: Path | No
         messages.say(f"left out {_count(counts.after_end, 'fact')} after the end of the run",
                      after_end=counts.after_end)
     if counts.unmatched:
-        messages.say(f"{_count(counts.unmatched, 'retraction')} of facts that were not there", unmatched=counts.unmatched)
+        messages.say(f"{_count(counts.unmatched, 'retraction')} of facts that were not there",
+                     unmatched=counts.unmatched)
     if counts.too_late:
         names = ", ".join(f"{name}: {number}" for name, number in sorted(counts.late_by_name.items()))
         messages.say(f"left out {_count(counts.too_late, 'fact')} that arrived too late for the window ({names})",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from functools import singledispatchmethod
 from typing import Any
@@ -139,7 +140,8 @@ class Executor:
         """The rows, points or intervals of a node."""
         known = self._memo.get(id(node))
         if known is None:
-            known = self._memo[id(node)] = self._compute(node)
+            # the method itself: binding it anew for every node would cost more than small nodes do
+            known = self._memo[id(node)] = _METHODS(type(node))(self, node)
             if self._settling:
                 for name in self._reads_of(node):
                     self._readers.setdefault(name, []).append(node)
@@ -532,3 +534,7 @@ def _equal(space: Space, old: Result | None, new: Result | None) -> bool:
         return False
     return bool(np.array_equal(pack_rows(space, old, old.fields, timed=old.timed),
                                pack_rows(space, new, new.fields, timed=new.timed)))
+
+
+_METHODS: Callable[[Any], Callable[[Executor, Any], Result]] = functools.cache(
+    Executor.__dict__["_compute"].dispatcher.dispatch)

@@ -62,6 +62,7 @@ class Space:
     def __init__(self, domains: Mapping[str, Domain], timeline: Timeline) -> None:
         self.domains = domains
         self.timeline = timeline
+        self._shifts: dict[Fields, list[int]] = {}
 
     def width(self, type_: str) -> int:
         """The bits of a column of a type."""
@@ -71,6 +72,9 @@ class Space:
 
     def shifts(self, fields: Fields) -> list[int]:
         """How far left each field stands in a packed point; raises if they do not fit together with the time."""
+        known = self._shifts.get(fields)
+        if known is not None:
+            return known
         at = self.timeline.shift
         result = []
         for field in reversed(fields):
@@ -81,7 +85,8 @@ class Space:
             raise RangeError(
                 f"the key ({sizes}) needs {at - self.timeline.shift} bits and time {self.timeline.shift}, "
                 f"together more than {WORD}; shorten the time span, or declare a coarser unit of time")
-        return result[::-1]
+        self._shifts[fields] = result[::-1]
+        return self._shifts[fields]
 
     def key_bits(self, fields: Fields) -> int:
         return sum(self.width(field.type) for field in fields)

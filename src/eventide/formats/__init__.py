@@ -1,5 +1,6 @@
 """Files to columns and back; knows no rules."""
 
+from eventide.formats.arrow_start import start_arrow  # before anything imports pyarrow
 from eventide.formats.background import Relation, read_background
 from eventide.formats.events import facts_from, read_events
 from eventide.formats.facts import BadRow, Coded, Column, Facts, FactTable, column_of, column_values

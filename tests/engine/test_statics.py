@@ -1,0 +1,54 @@
+"""Statically determined fluents that combine lists about different entities."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+import eventide as ev
+
+INPUTS = "collectIntervals(near(_,_)=true).\ncollectIntervals(in(_)=true).\ncollectIntervals(out(_)=true).\n"
+
+
+def run(rules: str, rows: list[tuple[str, str, str | None, int, int]]) -> dict[str, list[tuple[int, int | None]]]:
+    """Rows are (fluent, first argument, second argument or None, start, end)."""
+    table = pa.table({"time": [r[3] for r in rows], "end": [r[4] for r in rows], "event": [r[0] for r in rows],
+                      "value": ["true"] * len(rows), "a": [r[1] for r in rows], "b": [r[2] for r in rows]})
+    return ev.parse(INPUTS + rules).run(table, start=0, end=100).timeline()
+
+
+def test_a_list_about_nobody_counts_for_every_entity_the_rule_reads() -> None:
+    rules = """
+        holdsFor(left(X)=true, I) :-
+            holdsFor(in(X)=true, I1), holdsFor(near(_, _)=true, I2), holdsFor(out(X)=true, I3),
+            union_all([I1, I2], J), relative_complement_all(J, [I3], I).
+    """
+    rows = [("out", "a", None, 5, 8), ("near", "b", "c", 3, 20)]
+    assert run(rules, rows) == {"left(a)=true": [(3, 5), (8, 20)]}
+
+
+def test_background_links_the_entities() -> None:
+    rules = """
+        next(a, b). next(b, c).
+        holdsFor(either(X)=true, I) :-
+            holdsFor(in(X)=true, I1), next(X, Y), holdsFor(in(Y)=true, I2), union_all([I1, I2], I).
+    """
+    assert run(rules, [("in", "b", None, 2, 4)]) == {"either(a)=true": [(2, 4)], "either(b)=true": [(2, 4)]}
+
+
+def test_a_pair_minus_what_one_of_them_does() -> None:
+    rules = """
+        holdsFor(alone(X, Y)=true, I) :-
+            holdsFor(near(X, Y)=true, I0), holdsFor(in(X)=true, I1), holdsFor(in(Y)=true, I2),
+            union_all([I1, I2], J), relative_complement_all(I0, [J], I).
+    """
+    rows = [("near", "a", "b", 2, 20), ("in", "a", None, 4, 6), ("in", "b", None, 5, 9)]
+    assert run(rules, rows) == {"alone(a,b)=true": [(2, 4), (9, 20)]}
+
+
+def test_a_guard_keeps_entities_with_or_without_intervals() -> None:
+    rules = """
+        holdsFor(with(X)=true, I) :- holdsFor(in(X)=true, I), holdsFor(out(X)=true, I2), I2 \\= [].
+        holdsFor(lacking(X)=true, I) :- holdsFor(in(X)=true, I), holdsFor(out(X)=true, I2), I2 = [].
+    """
+    rows = [("in", "a", None, 2, 5), ("in", "b", None, 3, 6), ("out", "a", None, 9, 11)]
+    assert run(rules, rows) == {"with(a)=true": [(2, 5)], "lacking(b)=true": [(3, 6)]}
