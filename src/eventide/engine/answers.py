@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eventide.algebra.nodes import Fields
-from eventide.engine.domains import Domain, text_of
+from eventide.engine.domains import Domain
 from eventide.engine.relation import Relation, Rows, Space, unpack
 from eventide.kernels.arrays import Array, Intervals
 
@@ -20,7 +20,7 @@ SCHEMA = pa.schema([("fluent", pa.dictionary(pa.int32(), pa.string())), ("args",
 
 
 def _texts(domain: Domain, codes: Array) -> pa.Array:
-    dictionary = pa.array([text_of(value) for value in domain.values], pa.string())
+    dictionary = pa.array(domain.texts, pa.string())
     return dictionary.take(pa.array(codes))
 
 

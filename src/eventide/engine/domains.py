@@ -64,6 +64,7 @@ class Domain:
         self._index: dict[object, int] = {}
         self._numbers: npt.NDArray[np.float64] | npt.NDArray[np.int64] | None = None
         self._ranks: Array | None = None
+        self._texts: list[str] | None = None
         self.width: int | None = None
 
     def __len__(self) -> int:
@@ -79,7 +80,7 @@ class Domain:
             raise GrowthError(self.name)
         self._index[key] = code = len(self.values)
         self.values.append(value)
-        self._numbers = self._ranks = None
+        self._numbers = self._ranks = self._texts = None
         return code
 
     def find(self, value: Value) -> int:
@@ -121,3 +122,10 @@ class Domain:
             self._ranks = np.empty(len(order), np.int64)
             self._ranks[order] = np.arange(len(order))
         return self._ranks
+
+    @property
+    def texts(self) -> list[str]:
+        """Every value as it is written in results."""
+        if self._texts is None:
+            self._texts = [text_of(value) for value in self.values]
+        return self._texts

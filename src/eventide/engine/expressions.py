@@ -28,7 +28,10 @@ def _divide(a: Values, b: Values) -> Values:
 
 
 def _quotient(a: Values, b: Values) -> Values:
-    return np.trunc(np.true_divide(a, b)).astype(np.int64)
+    if not _integral(a, b):
+        return np.trunc(np.true_divide(a, b)).astype(np.int64)
+    down = np.floor_divide(a, b)
+    return down + ((down < 0) & (down * b != a))
 
 
 def _power(a: Values, b: Values) -> Values:
