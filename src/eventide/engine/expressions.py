@@ -124,10 +124,11 @@ def _identity(left: Expression, right: Expression, rows: Rows, space: Space) -> 
     return np.equal(a, b) if _integral(a) == _integral(b) else np.False_
 
 
-def _ranks(expression: Expression, rows: Rows, space: Space, domain: Domain) -> Values:
-    if isinstance(expression, Constant):
-        return domain.ranks[domain.code(value_of(expression.value))]
-    return domain.ranks[_codes(expression, rows, domain)]
+def _ranks(left: Expression, right: Expression, rows: Rows, domain: Domain) -> tuple[Values, Values]:
+    for side in (left, right):
+        if isinstance(side, Constant):
+            domain.code(value_of(side.value))  # so that it has a rank
+    return domain.ranks[_codes(left, rows, domain)], domain.ranks[_codes(right, rows, domain)]
 
 
 def test(expression: Expression, rows: Rows, space: Space) -> npt.NDArray[np.bool_]:
@@ -146,8 +147,7 @@ def _test(expression: Expression, rows: Rows, space: Space) -> Values:
             domain = _domain(left, rows, space) or _domain(right, rows, space)
             if domain is None:
                 return _ORDER[operator](numbers(left, rows, space), numbers(right, rows, space))
-            right_ranks = _ranks(right, rows, space, domain)
-            return _ORDER[operator](_ranks(left, rows, space, domain), right_ranks)
+            return _ORDER[operator](*_ranks(left, right, rows, domain))
         case Comparison(operator, left, right):
             with np.errstate(invalid="ignore"):
                 return _NUMERIC[operator](numbers(left, rows, space), numbers(right, rows, space))
