@@ -47,6 +47,26 @@ MOST_ROUNDS = 100_000
 _MODES = {"complement": "relative_complement", "inverse_complement": "relative_complement_inverse"}
 
 
+class PlanIndex:
+    """What a plan's shape says, found once: the operands of every node, and how many nodes read each."""
+
+    def __init__(self, plan: n.Plan) -> None:
+        self.children: dict[int, tuple[int, ...]] = {}
+        self.uses: dict[int, int] = {}
+        for cyclic in (False, True):  # what a cycle reads counts once more, so that it is kept
+            seen: set[int] = set()
+            stack = [d.body for s in plan.strata if s.cyclic or not cyclic for d in s.definitions]
+            while stack:
+                node = stack.pop()
+                if id(node) not in seen:
+                    seen.add(id(node))
+                    operands = list(n.children_of(node))
+                    self.children[id(node)] = tuple(map(id, operands))
+                    for child in operands:
+                        self.uses[id(child)] = self.uses.get(id(child), 0) + 1
+                    stack.extend(operands)
+
+
 class Executor:
     """Evaluates the definitions of a plan over input facts; `results` holds what has been defined so far."""
 
@@ -59,15 +79,18 @@ class Executor:
         self.functions = functions or {}
         self.fired: dict[str, Rows] = {}
         self._memo: dict[int, Result] = {}
-        self._selected: dict[tuple[str, str, int], Relation] = {}
+        self._selected: dict[tuple[Any, ...], Relation] = {}
         self._readers: dict[str, list[n.Node]] = {}
+        self._index = PlanIndex(n.Plan(()))
         self._uses: dict[int, int] = {}
         self._settling = False
         self._reads: dict[int, frozenset[str]] = {}
 
-    def run(self, plan: n.Plan, progress: Callable[[n.Stratum], None] | None = None) -> None:
-        """Evaluate every stratum in order."""
-        self._count_uses(plan)
+    def run(self, plan: n.Plan, progress: Callable[[n.Stratum], None] | None = None,
+            index: PlanIndex | None = None) -> None:
+        """Evaluate every stratum in order; an `index` of the plan made before saves making it anew."""
+        self._index = index or PlanIndex(plan)
+        self._uses = dict(self._index.uses)
         for stratum in plan.strata:
             if stratum.cyclic:
                 self._settle(stratum)
@@ -163,24 +186,11 @@ class Executor:
 
     def _release(self, node: n.Node) -> None:
         """Forget the operands that nothing else will read."""
-        for child in n.children_of(node):
-            left = self._uses.get(id(child), 0) - 1
-            self._uses[id(child)] = left
-            if left == 0:
-                self._memo.pop(id(child), None)
-
-    def _count_uses(self, plan: n.Plan) -> None:
-        """How many nodes read each node; what a cycle reads counts once more, so that it is kept."""
-        for cyclic in (False, True):
-            seen: set[int] = set()
-            stack = [d.body for s in plan.strata if s.cyclic or not cyclic for d in s.definitions]
-            while stack:
-                node = stack.pop()
-                if id(node) not in seen:
-                    seen.add(id(node))
-                    for child in n.children_of(node):
-                        self._uses[id(child)] = self._uses.get(id(child), 0) + 1
-                        stack.append(child)
+        uses = self._uses
+        for child in self._index.children.get(id(node), ()):
+            uses[child] -= 1
+            if uses[child] == 0:
+                self._memo.pop(child, None)
 
     def _no_rows(self, fields: n.Fields, *, timed: bool) -> Rows:
         columns = {field.name: np.empty(0, np.int64) for field in fields}
@@ -252,8 +262,7 @@ class Executor:
         if code < 0:
             return Relation.nothing(self.space, child.fields)
         if isinstance(node.child, n.Fluent):
-            position = str([f.name for f in child.fields].index(node.column))
-            key = (node.child.name, position, code)
+            key = (node.child.name, n.names(child.fields).index(node.column), code)
             if key not in self._selected:
                 self._selected[key] = child.where(child.codes(node.column) == code)
             return self._selected[key].rename(child.fields)
@@ -335,9 +344,17 @@ class Executor:
     @_compute.register
     def _(self, node: n.Project) -> Result:
         child = self.evaluate(node.child)
-        if isinstance(child, Relation):
+        if isinstance(child, Rows):
+            return child.keep(node.fields)
+        if not (isinstance(node.child, n.Equal) and isinstance(node.child.child, n.Fluent)):
             return child.project(node.fields)
-        return child.keep(node.fields)
+        # the intervals of one value are read by many rules, each with its own names
+        known = n.names(child.fields)
+        kept = tuple(known.index(column) for column in node.columns)
+        key = (node.child.child.name, known.index(node.child.column), node.child.value, kept)
+        if key not in self._selected:
+            self._selected[key] = child.project(node.fields)
+        return self._selected[key].rename(node.fields)
 
     @_compute.register
     def _(self, node: n.Join) -> Result:

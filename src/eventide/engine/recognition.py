@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from eventide.algebra.nodes import Output, Plan, references_of
 from eventide.engine.answers import SCHEMA, events_table, intervals_table
 from eventide.engine.domains import GrowthError, value_of
-from eventide.engine.executor import Executor
+from eventide.engine.executor import Executor, PlanIndex
 from eventide.engine.loading import NEVER, Store, Stream, as_inputs, take, time_range
 from eventide.engine.memory import keep_freed_memory
 from eventide.engine.relation import Relation, Rows, Space, Timeline
@@ -56,6 +56,7 @@ class Recognition:
                  open_types: frozenset[str], settings: Settings) -> None:
         self.plan, self.wanted, self.store, self.built, self.settings = plan, wanted, store, built, settings
         self.open_types = open_types
+        self._index = PlanIndex(plan)
         keep_freed_memory()
         self.counts = Counts(sum(len(stream) for stream in store.streams.values()), unmatched=store.unmatched)
         if settings.tick < 1:
@@ -155,7 +156,7 @@ class Recognition:
             executor = Executor(space, as_inputs(space, read, self.built), self.store.tables, self.settings.ties,
                                 self.store.functions)
             try:
-                executor.run(self.plan)
+                executor.run(self.plan, index=self._index)
                 return executor
             except GrowthError as growth:
                 spare += 4

@@ -62,7 +62,7 @@ class Space:
     def __init__(self, domains: Mapping[str, Domain], timeline: Timeline) -> None:
         self.domains = domains
         self.timeline = timeline
-        self._shifts: dict[Fields, list[int]] = {}
+        self._shifts: dict[int, tuple[Fields, list[int]]] = {}
 
     def width(self, type_: str) -> int:
         """The bits of a column of a type."""
@@ -72,9 +72,9 @@ class Space:
 
     def shifts(self, fields: Fields) -> list[int]:
         """How far left each field stands in a packed point; raises if they do not fit together with the time."""
-        known = self._shifts.get(fields)
+        known = self._shifts.get(id(fields))  # with the fields beside it, so that the id stays theirs
         if known is not None:
-            return known
+            return known[1]
         at = self.timeline.shift
         result = []
         for field in reversed(fields):
@@ -85,8 +85,9 @@ class Space:
             raise RangeError(
                 f"the key ({sizes}) needs {at - self.timeline.shift} bits and time {self.timeline.shift}, "
                 f"together more than {WORD}; shorten the time span, or declare a coarser unit of time")
-        self._shifts[fields] = result[::-1]
-        return self._shifts[fields]
+        result.reverse()
+        self._shifts[id(fields)] = fields, result
+        return result
 
     def key_bits(self, fields: Fields) -> int:
         return sum(self.width(field.type) for field in fields)
