@@ -52,3 +52,15 @@ def test_a_guard_keeps_entities_with_or_without_intervals() -> None:
     """
     rows = [("in", "a", None, 2, 5), ("in", "b", None, 3, 6), ("out", "a", None, 9, 11)]
     assert run(rules, rows) == {"with(a)=true": [(2, 5)], "lacking(b)=true": [(3, 6)]}
+
+
+def test_rules_for_different_constants_may_build_on_each_other() -> None:
+    rules = """
+        holdsFor(within(X, 1)=true, I) :- holdsFor(in(X)=true, I).
+        holdsFor(within(X, 2)=true, I) :-
+            holdsFor(within(X, 1)=true, I1), holdsFor(out(X)=true, I2), union_all([I1, I2], I).
+        holdsFor(some(X)=true, I) :- holdsFor(within(X, _)=true, I).
+    """
+    rows = [("in", "a", None, 2, 5), ("out", "a", None, 9, 11)]
+    assert run(rules, rows) == {"within(a,1)=true": [(2, 5)], "within(a,2)=true": [(2, 5), (9, 11)],
+                                "some(a)=true": [(2, 5), (9, 11)]}

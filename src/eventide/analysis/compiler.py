@@ -518,12 +518,13 @@ def compile_plan(model: Model) -> None:
             definitions[template] = compiler.simple(template)
             allowed = compiler._values(template)[0]
             model.outputs.append(n.Output(template, template, "fluent", None, _grounded(model, template, allowed)))
-        for name, value in compiler.sources.parts.get(template, {}).items():
-            rules = [c for c in model.of_kind("static", "runs") if c.template == template and part_name(
-                template, None if isinstance(c.value, Variable) else c.value) == name]
+        for name, leaves in compiler.sources.parts.get(template, {}).items():
+            rules = [c for c in model.of_kind("static", "runs")
+                     if c.template == template and part_name(template, c.leaves) == name]
             node = compiler.part(name, rules)
             if node is not None:
                 definitions[name] = node
+                value = None if isinstance(leaves[-1], Variable) else leaves[-1]
                 model.outputs.append(n.Output(name, template, "fluent", value))
     for template, clauses in events.items():
         node = compiler.event(template, clauses)
@@ -580,7 +581,7 @@ def _stratify(model: Model, compiler: Compiler, definitions: dict[str, n.Node]) 
 def _check_cycle(model: Model, compiler: Compiler, members: set[str]) -> None:
     statics = {name for parts in compiler.sources.parts.values() for name in parts} & members
     for name in sorted(statics):
-        clause = next(c for c in model.of_kind("static", "runs") if name.startswith(f"{c.template}="))
+        clause = next(c for c in model.of_kind("static", "runs") if part_name(c.template, c.leaves) == name)
         model.report("error", "cycle-through-static",
                      f"{name} is statically determined and depends on itself through {', '.join(sorted(members))}",
                      clause.span, "only simple fluents (initiatedAt, terminatedAt) may be part of a cycle")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from eventide.algebra.nodes import Output, Plan
 from eventide.analysis.inline import Knowledge, Predicate
-from eventide.analysis.patterns import flatten
+from eventide.analysis.patterns import fill, flatten, name_of
 from eventide.syntax.diagnostics import Diagnostic, Severity, Span
-from eventide.syntax.terms import Term
+from eventide.syntax.terms import Term, Variable
 from eventide.syntax.trees import Body, FindAll, Happens, Not, Rule
 
 ClauseKind = Literal["initiated", "terminated", "static", "event", "initial", "delay", "postponable", "grounding",
@@ -67,6 +67,8 @@ class Model:
     outputs: list[Output] = field(default_factory=list)
     numeric: dict[tuple[str, str, int], Span | None] = field(default_factory=dict)
     component: dict[str, int] = field(default_factory=dict)
+    parts: dict[str, dict[str, tuple[Term, ...]]] = field(default_factory=dict)
+    """By template, the statically determined parts of a fluent: rules whose heads have the same constants."""
     lookup: Lookup = field(default=lambda predicate, pattern: None)
     levels: dict[str, int] = field(default_factory=dict)
     cycles: list[tuple[str, ...]] = field(default_factory=list)
@@ -100,9 +102,18 @@ class Model:
         return self.inputs.get(template) == "point" and ("build", template, 0) not in self.types
 
 
-def part_name(template: str, value: Term | None) -> str:
-    """The name of a statically determined part of a fluent."""
-    return f"{template}={value if value is not None else '_'}"
+def may_match(pattern: Sequence[Term], other: Sequence[Term]) -> bool:
+    """Whether two patterns agree wherever both have a constant."""
+    return all(a == b for a, b in zip(pattern, other, strict=True)
+               if not isinstance(a, Variable) and not isinstance(b, Variable))
+
+
+def part_name(template: str, leaves: Sequence[Term]) -> str:
+    """The name of a statically determined part of a fluent: its constants and its value, `_` for variables."""
+    *arguments, value = ["_" if isinstance(leaf, Variable) else str(leaf) for leaf in leaves]
+    inner = ",".join(fill(template, arguments))
+    return f"{name_of(template)}({inner})={value}" if inner else f"{template}={value}"
+
 
 
 def _counted(body: Body) -> Iterator[str]:

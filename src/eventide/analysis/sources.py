@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from eventide.algebra import nodes as n
 from eventide.analysis.inline import Predicate
-from eventide.analysis.model import Clause, Model, part_name
+from eventide.analysis.model import Clause, Model, may_match, part_name
 from eventide.analysis.patterns import flatten, variables_in
 from eventide.analysis.types import table_name
 from eventide.syntax.diagnostics import Span
@@ -26,10 +26,10 @@ class Sources:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.simple = {c.template for c in model.of_kind("initiated", "terminated", "initial", "delay")}
-        self.parts: dict[str, dict[str, Term | None]] = {}
+        self.parts = model.parts
         for clause in model.of_kind("static", "runs"):
-            value = None if isinstance(clause.value, Variable) else clause.value
-            self.parts.setdefault(clause.template, {})[part_name(clause.template, value)] = value
+            name = part_name(clause.template, clause.leaves)
+            self.parts.setdefault(clause.template, {}).setdefault(name, clause.leaves)
         self.derived = {c.template for c in model.of_kind("event")}
         self.needs_points: set[tuple[str, str]] = set()
         self._domains: dict[Predicate, n.Node | None] = {}
@@ -83,8 +83,11 @@ class Sources:
         own = template in self.simple or template not in self.parts
         if own and (isinstance(value, Variable) or self._may_have(template, value)):
             options.append(self.scan(lambda fields: n.Fluent(template, fields), "f", template, leaves))
-        for part, fixed in self.parts.get(template, {}).items():
-            if fixed is None:
+        for part, heads in self.parts.get(template, {}).items():
+            fixed = heads[-1]
+            if not may_match(heads, leaves):
+                continue
+            if isinstance(fixed, Variable):
                 options.append(self.scan(lambda fields, part=part: n.Fluent(part, fields),  # type: ignore[misc]
                                          "f", template, leaves))
             elif isinstance(value, Variable):
@@ -98,7 +101,7 @@ class Sources:
                 else:
                     node = n.Attach(node, n.Field(value.name, type_), fixed)
                 options.append(node)
-            elif fixed == value:
+            else:
                 options.append(self.scan(lambda fields, part=part: n.Fluent(part, fields, valued=False),  # type: ignore[misc]
                                          "f", template, arguments))
         if not options:

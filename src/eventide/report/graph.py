@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
-from eventide.analysis.model import Clause, Model, part_name
+from eventide.analysis.model import Clause, Model, may_match, part_name
 from eventide.analysis.patterns import fill, flatten, leaf_count, name_of, pair_leaves
-from eventide.syntax.terms import Term, Variable
+from eventide.syntax.terms import Term
 from eventide.syntax.trees import Body, Boundary, Changed, FindAll, Happens, Holds, HoldsFor, Not
 
 COLOURS = {"input event": "#e8f1fb", "input fluent": "#dff3f0", "simple fluent": "#fff6dd",
@@ -66,8 +66,8 @@ def dependency_graph(model: Model) -> Graph:
     arrows: dict[tuple[str, str], None] = {}
     for clause in model.of_kind("initiated", "terminated", "static", "runs", "event", "initial", "delay"):
         target = _defined_by(clause)
-        for template, value in _read(clause.body):
-            for source in _sources(template, value, boxes):
+        for template, leaves in _read(clause.body):
+            for source in _sources(model, template, leaves, boxes):
                 if target in boxes:
                     arrows[source, target] = None
     return Graph(tuple(sorted(boxes.values(), key=lambda box: (box.level, box.label))), tuple(sorted(arrows)))
@@ -75,29 +75,26 @@ def dependency_graph(model: Model) -> Graph:
 
 def _defined_by(clause: Clause) -> str:
     if clause.kind in ("static", "runs"):
-        return part_name(clause.template, None if isinstance(clause.value, Variable) else clause.value)
+        return part_name(clause.template, clause.leaves)
     return clause.template
 
 
-def _read(body: Body) -> Iterator[tuple[str, Term | None]]:
-    """The events and fluents that conditions ask for, fluents with the value."""
+def _read(body: Body) -> Iterator[tuple[str, tuple[Term, ...]]]:
+    """The events and fluents that conditions ask for: templates and leaves, of fluents the value last."""
     for condition in body:
         match condition:
             case Happens(event):
-                yield flatten(event)[0], None
+                yield flatten(event)
             case Holds(pair) | Boundary(_, pair) | Changed(_, pair) | HoldsFor(pair):
-                template, leaves = pair_leaves(pair)
-                yield template, leaves[-1]
+                yield pair_leaves(pair)
             case Not(goals) | FindAll(_, goals):
                 yield from _read(goals)
 
 
-def _sources(template: str, value: Term | None, boxes: dict[str, Box]) -> list[str]:
-    """The boxes that a condition on `template = value` reads."""
-    if value is None or not isinstance(value, Variable):
-        wanted = [template, part_name(template, None), part_name(template, value)]
-        return [name for name in wanted if name in boxes]
-    return [name for name in boxes if name == template or name.startswith(f"{template}=")]
+def _sources(model: Model, template: str, leaves: tuple[Term, ...], boxes: dict[str, Box]) -> list[str]:
+    """The boxes that a condition reads: the event or fluent itself, and the parts of the fluent it may mean."""
+    parts = [name for name, heads in model.parts.get(template, {}).items() if may_match(heads, leaves)]
+    return [name for name in (template, *parts) if name in boxes]
 
 
 def domains(model: Model, kind: str, template: str) -> list[str]:
