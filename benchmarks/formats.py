@@ -8,8 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +18,7 @@ import pyarrow as pa
 from eventide.applications import APPLICATIONS
 from eventide.applications.streams import write_csv
 from eventide.formats import read_events, write_intervals
-
-
-def least_seconds(call: Callable[[], object], repetitions: int = 5) -> float:
-    """The least CPU time of a call, after one that warms up."""
-    call()
-    times = []
-    for _ in range(repetitions):
-        begin = time.process_time()
-        call()
-        times.append(time.process_time() - begin)
-    return min(times)
+from kernels import least_seconds
 
 
 def reading(folder: Path, size: int) -> list[dict[str, Any]]:

@@ -48,6 +48,30 @@ def joined(left: Fields, right: Fields) -> Fields:
     return left + tuple(field for field in right if field.name not in known)
 
 
+class _SortOfChild:
+    """A node whose result is of the same sort as its operand's."""
+
+    __slots__ = ()
+    child: Node
+
+    @property
+    def sort(self) -> Sort:
+        """The sort of the operand."""
+        return self.child.sort
+
+
+class _FieldsOfChild:
+    """A node that keeps the columns of its operand."""
+
+    __slots__ = ()
+    child: Node
+
+    @property
+    def fields(self) -> Fields:
+        """The columns of the operand."""
+        return self.child.fields
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A background relation; the n-th field names its n-th column."""
@@ -85,57 +109,33 @@ class Fluent:
 
 
 @dataclass(frozen=True, slots=True)
-class Equal:
+class Equal(_SortOfChild, _FieldsOfChild):
     """Keep the rows in which a column has a ground value (rows, points or intervals)."""
 
     child: Node
     column: str
     value: Term
 
-    @property
-    def sort(self) -> Sort:
-        return self.child.sort
-
-    @property
-    def fields(self) -> Fields:
-        return self.child.fields
-
 
 @dataclass(frozen=True, slots=True)
-class Same:
+class Same(_SortOfChild, _FieldsOfChild):
     """Keep the rows in which two columns have the same value."""
 
     child: Node
     left: str
     right: str
 
-    @property
-    def sort(self) -> Sort:
-        return self.child.sort
-
-    @property
-    def fields(self) -> Fields:
-        return self.child.fields
-
 
 @dataclass(frozen=True, slots=True)
-class Select:
+class Select(_SortOfChild, _FieldsOfChild):
     """Keep the rows that pass a test."""
 
     child: Node
     test: Expression
 
-    @property
-    def sort(self) -> Sort:
-        return self.child.sort
-
-    @property
-    def fields(self) -> Fields:
-        return self.child.fields
-
 
 @dataclass(frozen=True, slots=True)
-class Compute:
+class Compute(_SortOfChild):
     """Add a column, computed from the others."""
 
     child: Node
@@ -143,16 +143,12 @@ class Compute:
     expression: Expression
 
     @property
-    def sort(self) -> Sort:
-        return self.child.sort
-
-    @property
     def fields(self) -> Fields:
         return (*self.child.fields, self.field)
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class Function(_SortOfChild):
     """Call a registered function on whole columns: without outputs it selects rows, otherwise it adds columns."""
 
     child: Node
@@ -161,16 +157,12 @@ class Function:
     outputs: Fields
 
     @property
-    def sort(self) -> Sort:
-        return self.child.sort
-
-    @property
     def fields(self) -> Fields:
         return (*self.child.fields, *self.outputs)
 
 
 @dataclass(frozen=True, slots=True)
-class Attach:
+class Attach(_SortOfChild):
     """Add a column that has the same ground value in every row."""
 
     child: Node
@@ -178,16 +170,12 @@ class Attach:
     value: Term
 
     @property
-    def sort(self) -> Sort:
-        return self.child.sort
-
-    @property
     def fields(self) -> Fields:
         return (*self.child.fields, self.field)
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(_SortOfChild):
     """Add a column that repeats another one."""
 
     child: Node
@@ -195,36 +183,24 @@ class Copy:
     column: str
 
     @property
-    def sort(self) -> Sort:
-        return self.child.sort
-
-    @property
     def fields(self) -> Fields:
         return (*self.child.fields, self.field)
 
 
 @dataclass(frozen=True, slots=True)
-class Rename:
+class Rename(_SortOfChild):
     """The same columns under other names, position by position."""
 
     child: Node
     fields: Fields
 
-    @property
-    def sort(self) -> Sort:
-        return self.child.sort
-
 
 @dataclass(frozen=True, slots=True)
-class Project:
+class Project(_SortOfChild):
     """Keep some columns; duplicates vanish, intervals of rows that become equal are united."""
 
     child: Node
     columns: tuple[str, ...]
-
-    @property
-    def sort(self) -> Sort:
-        return self.child.sort
 
     @property
     def fields(self) -> Fields:
@@ -283,15 +259,11 @@ class Union:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class Number(_SortOfChild):
     """Number the rows in a new column, so that a sub-plan's answers can be counted per row."""
 
     child: Node
     column: str
-
-    @property
-    def sort(self) -> Sort:
-        return self.child.sort
 
     @property
     def fields(self) -> Fields:
@@ -299,7 +271,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class Count(_SortOfChild):
     """Add a column: how many rows of `inner` carry the number of each row of `child` (see `Number`)."""
 
     child: Node
@@ -308,90 +280,62 @@ class Count:
     field: Field
 
     @property
-    def sort(self) -> Sort:
-        return self.child.sort
-
-    @property
     def fields(self) -> Fields:
         return (*self.child.fields, self.field)
 
 
 @dataclass(frozen=True, slots=True)
-class Boundaries:
+class Boundaries(_FieldsOfChild):
     """The events at the ends of intervals: `start` one tick before, `startI` at the start, `end` at the last point."""
 
     child: Node
     kind: Literal["start", "startI", "end"]
     sort: Sort = "points"
 
-    @property
-    def fields(self) -> Fields:
-        return self.child.fields
-
 
 @dataclass(frozen=True, slots=True)
-class Runs:
+class Runs(_FieldsOfChild):
     """Points to intervals: points at most one tick apart are one interval, which ends a tick after the last."""
 
     child: Node
     sort: Sort = "intervals"
 
-    @property
-    def fields(self) -> Fields:
-        return self.child.fields
-
 
 @dataclass(frozen=True, slots=True)
-class Keys:
+class Keys(_FieldsOfChild):
     """The rows of an interval relation, without time."""
 
     child: Node
     sort: Sort = "rows"
 
-    @property
-    def fields(self) -> Fields:
-        return self.child.fields
-
 
 @dataclass(frozen=True, slots=True)
-class At:
+class At(_FieldsOfChild):
     """The rows of an interval relation that hold at a given time-point, without time."""
 
     child: Node
     time: int
     sort: Sort = "rows"
 
-    @property
-    def fields(self) -> Fields:
-        return self.child.fields
-
 
 @dataclass(frozen=True, slots=True)
-class Timeless:
+class Timeless(_FieldsOfChild):
     """The rows of an event, without time (for domains that the input fills)."""
 
     child: Node
     sort: Sort = "rows"
 
-    @property
-    def fields(self) -> Fields:
-        return self.child.fields
-
 
 @dataclass(frozen=True, slots=True)
-class Always:
+class Always(_FieldsOfChild):
     """For every row, the interval from the first time-point of the run, without end."""
 
     child: Node
     sort: Sort = "intervals"
 
-    @property
-    def fields(self) -> Fields:
-        return self.child.fields
-
 
 @dataclass(frozen=True, slots=True)
-class Lasting:
+class Lasting(_FieldsOfChild):
     """Keep the intervals longer (or shorter) than an amount, which may come from matching `rows`."""
 
     child: Node
@@ -400,13 +344,9 @@ class Lasting:
     rows: Node | None = None
     sort: Sort = "intervals"
 
-    @property
-    def fields(self) -> Fields:
-        return self.child.fields
-
 
 @dataclass(frozen=True, slots=True)
-class Spans:
+class Spans(_FieldsOfChild):
     """Keep the intervals whose ends pass a test; they are read as the columns `start` and `end` (infinite if open)."""
 
     child: Node
@@ -414,10 +354,6 @@ class Spans:
     end: str
     test: Expression
     sort: Sort = "intervals"
-
-    @property
-    def fields(self) -> Fields:
-        return self.child.fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,7 +372,7 @@ class Allen:
 
 
 @dataclass(frozen=True, slots=True)
-class Shifted:
+class Shifted(_FieldsOfChild):
     """The metric operators on time: `shift` by low, `dilate` ("sometime low to high ago"), `erode` ("always")."""
 
     child: Node
@@ -445,23 +381,15 @@ class Shifted:
     high: int
     sort: Sort = "intervals"
 
-    @property
-    def fields(self) -> Fields:
-        return self.child.fields
-
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(_FieldsOfChild):
     """Cut intervals to the time-points low … high-1."""
 
     child: Node
     low: int
     high: int
     sort: Sort = "intervals"
-
-    @property
-    def fields(self) -> Fields:
-        return self.child.fields
 
 
 @dataclass(frozen=True, slots=True)
