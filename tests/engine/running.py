@@ -50,3 +50,13 @@ def shown(rows: list[dict[str, object]]) -> tuple[Timelines, list[tuple[str, str
 def timelines(program: ev.Program, facts: Facts, **options: object) -> tuple[Timelines, list[tuple[str, str, int]]]:
     """The one-window answer of a program."""
     return shown(program.run(facts, **options).to_arrow().to_pylist())  # type: ignore[arg-type]
+
+
+def answer(rules: str, *events: tuple[object, ...], **options: object) -> dict[str, list[tuple[int, int | None]]]:
+    """The timelines of a program over events written as (name, arguments…, time).
+
+    >>> answer("initiatedAt(on(X)=true, T) :- happensAt(go(X), T).", ("go", "ann", 5))
+    {'on(ann)=true': [(6, None)]}
+    """
+    facts = facts_of((("event", name, tuple(args), time), None) for name, *args, time in events)  # type: ignore[misc]
+    return timelines(ev.parse(rules), facts, **options)[0]

@@ -118,4 +118,4 @@ class World:
                 known = self.domains.get(field.type)
                 columns.append(cells if known is None else [known.values[cell] for cell in cells])
         shown = list(zip(*columns, *times, strict=True)) if columns or times else [()] * rows.length
-        return sorted(shown, key=repr)
+        return sorted(shown, key=lambda row: [(v is None, isinstance(v, str), v or 0) for v in row])

@@ -9,6 +9,8 @@ import sys
 import numba
 import pytest
 
+from eventide.kernels import warm
+
 SCRIPT = """
 import json, sys
 from eventide.kernels import warm
@@ -36,3 +38,7 @@ def test_every_loop_is_compiled_exactly_once() -> None:
     loops: dict[str, int] = json.loads(done.stdout)
     assert len(loops) > 40
     assert {name: number for name, number in loops.items() if number != 1 and name not in CALLED_BY_LOOPS} == {}
+
+
+def test_warming_up_needs_no_compiler() -> None:
+    warm()
