@@ -37,7 +37,7 @@ def inertia_cases(size: int, keys: int) -> Iterator[Case]:
     shared = np.sort(np.concatenate((points[::2], generator.choice(points, size - points[::2].shape[0]))))
     yield Case("inertia_values, points shared", size, lambda: k.inertia_values(shared, rows, SHIFT, trusted=True), 5)
     halves = [sorted_points(size // 2, keys, seed) for seed in (13, 14)]
-    yield Case("tag, 2 lists", 2 * (size // 2), lambda: k.tag(halves, [1, 2], trusted=True), 3, read=8)
+    yield Case("tag, 2 lists", 2 * (size // 2), lambda: k.tag(halves, [1, 2], trusted=True), None, read=8)
 
 
 def deadline_cases(size: int, keys: int) -> Iterator[Case]:

@@ -78,9 +78,10 @@ def load(path: Path) -> Callable[[list[str]], int | None]:
     """The `main` function of a benchmark; its neighbours can be imported from it."""
     if str(path.parent) not in sys.path:
         sys.path.insert(0, str(path.parent))
-    spec = importlib.util.spec_from_file_location(f"benchmarks_{path.stem}", path)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module  # dataclasses look their module up, and neighbours import it by name
     spec.loader.exec_module(module)
     main: Callable[[list[str]], int | None] = module.main
     return main

@@ -7,7 +7,7 @@ import functools
 import sys
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-_LARGEST = 1 << 30
+_LARGEST = (1 << 31) - 1
 
 
 @functools.cache

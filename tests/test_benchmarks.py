@@ -1,0 +1,31 @@
+"""The benchmarks run, at sizes that measure nothing, and say what they claim in the form that `--json` promises."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from eventide.cli.bench import benchmarks, load
+
+SMALL = {
+    "kernels": ["--size", "2000"],
+    "formats": ["--size", "2000"],
+    "event_calculus": ["--size", "2000", "--only", "rtec"],
+}
+
+
+def test_every_benchmark_is_tried() -> None:
+    assert set(benchmarks()) == set(SMALL)
+
+
+@pytest.mark.parametrize("name", sorted(SMALL))
+def test_it_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main = load(benchmarks()[name])
+    capsys.readouterr()
+    assert not main([*SMALL[name], "--json"])
+    claims = json.loads(capsys.readouterr().out)
+    assert claims
+    assert all(set(c) == {"claim", "value", "unit", "target", "rival", "ratio", "holds"} for c in claims)
+    assert not main(SMALL[name])
+    assert claims[0]["claim"].partition(",")[0] in capsys.readouterr().out
