@@ -92,16 +92,19 @@ def _with_query(table: pa.Table, query: int) -> pa.Table:
 
 
 def _changes(old: pa.Table | None, new: pa.Table) -> list[pa.Table]:
-    """What must be taken away from the old answer and added to get the new one."""
-    def rows(table: pa.Table) -> set[tuple[Any, ...]]:
-        return set(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    """What must be taken away from the old answer and added to get the new one. Rows within an answer are distinct."""
+    old = new.slice(0, 0) if old is None else old
+    both = pa.concat_tables([_sided(old, 1), _sided(new, 2)]).unify_dictionaries()
+    names = new.column_names
+    found = both.group_by(names).aggregate([("side", "sum")])  # 1: only before, 2: only now, 3: both
 
-    def chosen(found: set[tuple[Any, ...]], sign: str) -> pa.Table:
-        columns = list(zip(*sorted(found, key=repr), strict=True)) if found else [()] * 5
-        table = pa.table([pa.array(c, f.type) if f.name != "fluent" else pa.array(c, pa.string()).dictionary_encode()
-                          for c, f in zip(columns, new.schema, strict=True)], names=new.column_names)
-        return table.add_column(0, "change", pa.repeat(sign, table.num_rows))
+    def chosen(side: int, sign: str) -> pa.Table:
+        rows = found.filter(pc.equal(found["side_sum"], side)).select(names)
+        return rows.add_column(0, "change", pa.repeat(sign, rows.num_rows))
 
-    before = rows(old) if old is not None else set()
-    after = rows(new)
-    return [chosen(before - after, "-"), chosen(after - before, "+")]
+    return [chosen(1, "-"), chosen(2, "+")]
+
+
+def _sided(table: pa.Table, side: int) -> pa.Table:
+    plain = table.set_column(0, "fluent", table["fluent"].cast(pa.string()))  # groups compare values, not codes
+    return plain.append_column("side", pa.repeat(pa.scalar(side, pa.int64()), table.num_rows))
