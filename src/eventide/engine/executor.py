@@ -286,6 +286,11 @@ class Executor:
         child = self.evaluate(node.child)
         rows = child.rows() if isinstance(child, Relation) else child
         values = np.broadcast_to(np.asarray(numbers(node.expression, rows, self.space)), (rows.length,))
+        if values.dtype.kind == "f" and np.isnan(values).any():  # a division by zero: `is` has no answer there
+            defined = ~np.isnan(values)
+            child, rows = child.where(defined), rows.where(defined)
+            # again without those rows: integers stay integers
+            values = np.broadcast_to(np.asarray(numbers(node.expression, rows, self.space)), (rows.length,))
         if values.dtype.kind == "b" or values.dtype.kind == "u":
             values = values.astype(np.int64)
         if node.field.type != n.NUMBER:

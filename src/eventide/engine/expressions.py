@@ -29,7 +29,7 @@ def _divide(a: Values, b: Values) -> Values:
 
 def _quotient(a: Values, b: Values) -> Values:
     if not _integral(a, b):
-        return np.trunc(np.true_divide(a, b)).astype(np.int64)
+        return _whole(np.trunc(np.true_divide(a, b)))
     down = np.floor_divide(a, b)
     return down + ((down < 0) & (down * b != a))
 
@@ -38,21 +38,42 @@ def _power(a: Values, b: Values) -> Values:
     return np.power(a, b) if _integral(a, b) and np.all(np.asarray(b) >= 0) else np.power(np.asarray(a, np.float64), b)
 
 
+def _undefined_at_zero(function: Callable[[Values, Values], Values]) -> Callable[[Values, Values], Values]:
+    """The function with not-a-number where the divisor is zero: such a row has no answer, the others have theirs."""
+    def guarded(a: Values, b: Values) -> Values:
+        zero = np.equal(b, 0)
+        if not np.any(zero):
+            return function(a, b)
+        return np.where(zero, np.nan, function(a, np.where(zero, 1, b)))
+
+    return guarded
+
+
+def _whole(values: Values) -> Values:
+    """Rounded numbers as integers, unless one of them is none."""
+    return values.astype(np.int64) if np.all(np.isfinite(values)) else values
+
+
+def _differ(a: Values, b: Values) -> Values:
+    return np.not_equal(a, b) & np.equal(a, a) & np.equal(b, b)  # what has no value differs from nothing
+
+
 _BINARY: dict[str, Any] = {
-    "+": np.add, "-": np.subtract, "*": np.multiply, "/": _divide, "//": _quotient, "div": np.floor_divide,
-    "mod": np.mod, "rem": np.fmod, "**": _power, "^": _power, "min": np.minimum, "max": np.maximum,
+    "+": np.add, "-": np.subtract, "*": np.multiply, "/": _undefined_at_zero(_divide),
+    "//": _undefined_at_zero(_quotient), "div": _undefined_at_zero(np.floor_divide),
+    "mod": _undefined_at_zero(np.mod), "rem": _undefined_at_zero(np.fmod),
+    "**": _power, "^": _power, "min": np.minimum, "max": np.maximum,
     "atan2": np.arctan2,
 }
 _UNARY: dict[str, Any] = {
     "-": np.negative, "+": np.positive, "abs": np.abs, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan,
     "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "exp": np.exp, "log": np.log, "sign": np.sign,
-    "floor": lambda a: np.floor(a).astype(np.int64), "ceiling": lambda a: np.ceil(a).astype(np.int64),
-    "round": lambda a: np.floor(np.asarray(a) + 0.5).astype(np.int64),
-    "truncate": lambda a: np.trunc(a).astype(np.int64),
-    "integer": lambda a: np.floor(np.asarray(a) + 0.5).astype(np.int64), "float": lambda a: np.asarray(a, np.float64),
+    "floor": lambda a: _whole(np.floor(a)), "ceiling": lambda a: _whole(np.ceil(a)),
+    "round": lambda a: _whole(np.floor(np.asarray(a) + 0.5)), "truncate": lambda a: _whole(np.trunc(a)),
+    "integer": lambda a: _whole(np.floor(np.asarray(a) + 0.5)), "float": lambda a: np.asarray(a, np.float64),
 }
 _NUMERIC: dict[str, Any] = {
-    "=:=": np.equal, "=\\=": np.not_equal, "<": np.less, "=<": np.less_equal, ">": np.greater, ">=": np.greater_equal,
+    "=:=": np.equal, "=\\=": _differ, "<": np.less, "=<": np.less_equal, ">": np.greater, ">=": np.greater_equal,
 }
 _ORDER: dict[str, Any] = {"@<": np.less, "@=<": np.less_equal, "@>": np.greater, "@>=": np.greater_equal}
 
