@@ -8,6 +8,7 @@ out), `expect_events` the times of output events.
 from __future__ import annotations
 
 import json
+import os
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from tests.oracle.rows import facts_of_rows, rules_of
 from eventide.applications import APPLICATIONS
 from eventide.syntax.event_calculus import parse
 
+PROFILE = os.environ.get("EVENTIDE_PROFILE", "small")
 CASES = sorted((Path(__file__).parent / "cases").glob("*.json"))
 
 
@@ -61,15 +63,9 @@ def test_the_expected_intervals_are_maximal(case: dict[str, Any]) -> None:
         assert all(end is not None and end < start for (_, end), (start, _) in pairwise(intervals))
 
 
-# The case of maritime_allen has the same rows and expects all of maritime's intervals too.
-MARKS = {
-    "maritime_allen_worked_example": [pytest.mark.slow],
-}
-EVALUATED = [
-    pytest.param(path, id=path.stem, marks=MARKS.get(path.stem, []))
-    for path in CASES
-    if path.stem != "maritime_worked_example"
-]
+# The oracle needs long for the maritime cases; maritime_allen's has the same rows and expects all of maritime's too.
+LONG = {"maritime_worked_example"} | ({"maritime_allen_worked_example"} if PROFILE != "large" else set())
+EVALUATED = [pytest.param(path, id=path.stem) for path in CASES if path.stem not in LONG]
 
 
 @pytest.mark.parametrize("path", EVALUATED)

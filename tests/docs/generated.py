@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import typer
+from tests.engine.windowed_golden import as_table
 from tests.oracle.known_differences import MARKED, WITHOUT_MARK
 
 from eventide.cli.main import COMMANDS, build_app
@@ -115,7 +116,9 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-PARTS: dict[str, Callable[[], str]] = {"layers": layers, "differences": differences, "command-line": command_line}
+PARTS: dict[str, Callable[[], str]] = {
+    "layers": layers, "differences": differences, "windows": as_table, "command-line": command_line,
+}
 
 
 def pages() -> list[Path]:
