@@ -46,7 +46,8 @@ def check(
         if not messages.quiet:
             counts = {severity: sum(p.severity == severity for p in problems) for severity in ("error", "warning")}
             print(", ".join(f"{number} {name}{'' if number == 1 else 's'}" for name, number in counts.items()))
-            print("\n".join(_lines(found)))
+            for line in _lines(found):
+                print(line)
         if tree is not None:
             print(tree)
     if failed:

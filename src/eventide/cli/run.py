@@ -38,7 +38,8 @@ def run(
         metavar="N", help="Distance of query times [default: the window].", min=1)] = None,
     start: Annotated[int | None, typer.Option(
         metavar="T", help="Facts up to this time are outside [default: a tick before the first].")] = None,
-    end: Annotated[int | None, typer.Option(metavar="T", help="The end of the run [default: the last event].")] = None,
+    end: Annotated[int | None, typer.Option(
+        metavar="T", help="The end of the run [default: when the last fact occurs or arrives].")] = None,
     tick: Annotated[int, typer.Option(metavar="N", help="Distance of neighbouring time-points.", min=1)] = 1,
     emit: Annotated[Literal["timeline", "windows", "changes"], typer.Option(
         help="The final intervals, those of each window, or what changes from one query time to the next.",
