@@ -166,6 +166,8 @@ class Program:
         self.require_sound()
         facts = events if isinstance(events, Facts) else self.read(events, **options)
         wanted = [output for output in self.model.outputs if fluents is None or name_of(output.template) in fluents]
+        if isinstance(fluents, str):
+            raise InputError(f"fluents is the text {fluents!r}; expected a list of names, such as [{fluents!r}]")
         if fluents is not None:
             unknown = [f for f in fluents if f not in self.fluents]
             if unknown:
@@ -189,6 +191,10 @@ class Program:
         >>> result.to_arrow().select(["args", "start", "end"]).to_pylist()
         [{'args': 'ann', 'start': 4, 'end': None}]
         """
+        for name, number in {"window": window, "step": step, "start": start, "end": end, "tick": tick,
+                             "initially_at": initially_at}.items():
+            if number is not None and not hasattr(number, "__index__"):
+                raise InputError(f"{name} is {number!r}; expected a whole number")
         settings = Settings(window, step, start, end, tick, initially_at, ties)
         recognition = self.recognition(events, settings, fluents=fluents, **options)
         try:
@@ -263,7 +269,7 @@ def _inputs_of(name: str, function: Callable[..., Any]) -> int:
 def parse(text: str, *, background: Iterable[object] = (), source: str = "<text>",
           predicates: Mapping[str, Callable[..., Any]] | None = None) -> Program:
     """A program from text; `background` and `predicates` as in `load`."""
-    return _program([(text, source)], background, predicates)
+    return _program([(text.removeprefix("\ufeff"), source)], background, predicates)
 
 
 def load(path: str | os.PathLike[str], *, background: Iterable[object] = (),
@@ -284,7 +290,7 @@ def load(path: str | os.PathLike[str], *, background: Iterable[object] = (),
 
 def _read(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise missing(str(file), error) from error
     except UnicodeDecodeError as error:
@@ -295,7 +301,7 @@ def _read(file: Path) -> str:
 def _program(texts: list[tuple[str, str]], background: Iterable[object],
              predicates: Mapping[str, Callable[..., Any]] | None) -> Program:
     tables: list[BackgroundTable] = []
-    for item in background:
+    for item in [background] if isinstance(background, str | os.PathLike | Mapping) else background:
         path = os.fspath(item) if isinstance(item, str | os.PathLike) else ""
         if path.endswith(RULE_ENDINGS) and "=" not in path:
             texts.append((_read(Path(path)), path))

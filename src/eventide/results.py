@@ -55,7 +55,13 @@ class Result:
 
     def to_pandas(self) -> pandas.DataFrame:
         """The rows as a pandas DataFrame (an open end is missing)."""
-        return self.to_arrow().to_pandas(types_mapper=None)
+        import pandas
+
+        table = self.to_arrow()
+        frame = table.to_pandas()
+        # With open ends pandas would make floats of them, which are not exact from 2**53 on: nanoseconds since 1970.
+        frame["end"] = table["end"].to_pandas(types_mapper={pa.int64(): pandas.Int64Dtype()}.get)
+        return frame
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write `.csv`, `.parquet` or `.jsonl`, whole or not at all."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from eventide.analysis.clashes import find_clashes
-from eventide.analysis.compiler import compile_plan
 from eventide.analysis.entities import find_components, find_entities
 from eventide.analysis.model import Lookup, Model
 from eventide.analysis.normalise import normalise
+from eventide.analysis.planning import compile_plan
 from eventide.analysis.types import infer_types
 from eventide.analysis.unused import find_unused
 from eventide.syntax.diagnostics import Diagnostic

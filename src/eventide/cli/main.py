@@ -39,12 +39,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     messages.quiet = messages.json = False
     try:
         code = _run(sys.argv[1:] if arguments is None else list(arguments))
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed by the caller: >&-
+            sys.stdout.flush()
         return code
     except BrokenPipeError:
         # The reader has seen enough. Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
+    except OSError as error:  # standard output cannot take the result; what it still holds is lost
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        messages.problem(f"cannot write to standard output: {error.strerror or error}")
+        return WRONG_INPUT
     except KeyboardInterrupt:
         messages.problem("interrupted")
         return INTERRUPTED
@@ -54,7 +59,7 @@ def _run(arguments: list[str]) -> int:
     """Run one command; the one place where errors become messages."""
     command = typer.main.get_command(build_app())
     try:
-        with command.make_context("eventide", arguments) as context:
+        with command.make_context("eventide", list(arguments)) as context:  # the parser empties its list
             command.invoke(context)
     except typer.Exit as end:
         return end.exit_code

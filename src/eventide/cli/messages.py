@@ -64,6 +64,6 @@ messages = Messages()
 def _text_of(source: str) -> str | None:
     """The text of a source file, where it is one that can be read."""
     try:
-        return Path(source).read_text(encoding="utf-8") if source else None
+        return Path(source).read_text(encoding="utf-8-sig") if source else None
     except (OSError, ValueError):
         return None

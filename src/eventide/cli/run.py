@@ -86,6 +86,7 @@ def run(
     if step is not None and window is None:
         window = step
     _check_ending(out)
+    _check_inputs_stay(out, [program, *events, *(background or ())])
     watch = Watch()
     if threads is not None:
         limit_threads(threads)
@@ -183,12 +184,25 @@ def _check_ending(out: Path | None) -> None:
     writer_for(out)
 
 
+def _check_inputs_stay(out: Path | None, inputs: list[str]) -> None:
+    """Refuse a result that would replace what it is made from."""
+    if out is None or not out.exists():
+        return
+    from eventide.formats.events import split_name
+
+    for path in (Path(split_name(name)[1]) for name in inputs):
+        if path.exists() and path.samefile(out):
+            raise typer.BadParameter(f"{out} is an input of this run; the result would replace it", param_hint="-o")
+
+
 def _write(result: Result, out: Path | None) -> None:
     if out is not None:
         result.write(out)
         return
     from eventide.formats.results import WRITERS, sorted_columns
 
+    if sys.stdout is None:
+        raise InputError("standard output is closed; name a file with -o")
     sys.stdout.flush()
     WRITERS[".jsonl" if messages.json else ".csv"](sorted_columns(result.to_arrow()), sys.stdout.buffer)
     sys.stdout.buffer.flush()

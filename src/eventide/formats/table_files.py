@@ -120,9 +120,11 @@ def memory_table(found: object, source: str) -> Table | None:
 
 def _pandas_table(frame: Any, source: str) -> Table:
     columns: dict[str, Raw] = {}
+    names = [str(name) for name in frame.columns]
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise input_error("repeated-column", f"two columns are called {name!r}", source, 1, place + 1)
     for name in frame.columns:
-        if str(name) in columns:
-            raise input_error("repeated-column", f"two columns are called {str(name)!r}", source)
         try:
             array = pa.array(frame[name], from_pandas=True)
             columns[str(name)] = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

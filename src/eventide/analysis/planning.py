@@ -1,0 +1,95 @@
+"""Pass: a program's definitions, in the order in which they can be evaluated."""
+
+from __future__ import annotations
+
+from eventide.algebra import nodes as n
+from eventide.algebra.sharing import Sharing
+from eventide.analysis.compiler import Compiler
+from eventide.analysis.graphs import components, is_cycle
+from eventide.analysis.model import Clause, Model, part_name
+from eventide.analysis.sources import initiations_name
+from eventide.syntax.terms import Variable
+
+
+def compile_plan(model: Model) -> None:
+    """Fill `plan`, `outputs`, `levels` and `cycles`."""
+    compiler = Compiler(model)
+    definitions: dict[str, n.Node] = {}
+    fluents: dict[str, list[Clause]] = {}
+    for clause in model.of_kind("initiated", "terminated", "initial", "delay", "static", "runs", "postponable",
+                                "grounding"):
+        fluents.setdefault(clause.template, []).append(clause)
+    for template, clauses in fluents.items():
+        compiler.fields_of(template, "f", clauses)
+    events: dict[str, list[Clause]] = {}
+    for clause in model.of_kind("event"):
+        events.setdefault(clause.template, []).append(clause)
+    for template, clauses in events.items():
+        saved = compiler.fields.pop(template, None)
+        compiler.fields[f"event {template}"] = compiler.fields_of(template, "e", clauses)
+        del compiler.fields[template]
+        if saved is not None:
+            compiler.fields[template] = saved
+    for template in fluents:
+        if template in compiler.sources.simple:
+            definitions[template] = compiler.simple(template)
+            model.outputs.append(n.Output(template, template, "fluent", None, compiler.listed(template)))
+        for name, leaves in compiler.sources.parts.get(template, {}).items():
+            rules = [c for c in model.of_kind("static", "runs")
+                     if c.template == template and part_name(template, c.leaves) == name]
+            node = compiler.part(name, rules)
+            if node is not None:
+                definitions[name] = node
+                value = None if isinstance(leaves[-1], Variable) else leaves[-1]
+                model.outputs.append(n.Output(name, template, "fluent", value))
+    for template, clauses in events.items():
+        node = compiler.event(template, clauses)
+        if node is not None:
+            definitions[template] = node
+            model.outputs.append(n.Output(template, template, "event"))
+    _add_initiations(compiler, definitions)
+    if all(d.severity != "error" or d.code == "missing-background" for d in model.diagnostics):
+        _stratify(model, compiler, definitions)  # without its background a program cannot run, but can be looked at
+
+
+def _add_initiations(compiler: Compiler, definitions: dict[str, n.Node]) -> None:
+    done: set[tuple[str, str]] = set()
+    while todo := compiler.sources.needs_points - done:
+        for kind, template in sorted(todo):
+            done.add((kind, template))
+            if template in compiler.fields:
+                node = compiler.initiations(kind, template)
+                if node is not None:
+                    definitions[initiations_name(template, kind)] = node
+
+
+def _stratify(model: Model, compiler: Compiler, definitions: dict[str, n.Node]) -> None:
+    reads = {name: set(n.references_of(node)) & definitions.keys() for name, node in definitions.items()}
+    for name in [m[0] for m in components(reads) if len(m) == 1]:
+        if name in reads[name] and name in compiler.sources.simple:
+            automaton = compiler.simple(name, states=True)
+            if name not in set(n.references_of(automaton)):
+                definitions[name] = automaton
+                reads[name].discard(name)
+                model.cycles.append((name,))
+    strata: list[n.Stratum] = []
+    for members in components(reads):
+        below = [model.levels[read] for member in members for read in reads[member] if read not in members]
+        level = 1 + max(below, default=0)
+        model.levels.update(dict.fromkeys(members, level))
+        cyclic = is_cycle(members, reads)
+        if cyclic:
+            _check_cycle(model, compiler, set(members))
+            model.cycles.append(tuple(sorted(members)))
+        ordered = [name for name in definitions if name in members]
+        strata.append(n.Stratum(level, tuple(n.Definition(m, definitions[m]) for m in ordered), cyclic))
+    model.plan = Sharing().plan(n.Plan(tuple(sorted(strata, key=lambda s: s.level))))
+
+
+def _check_cycle(model: Model, compiler: Compiler, members: set[str]) -> None:
+    statics = {name for parts in compiler.sources.parts.values() for name in parts} & members
+    for name in sorted(statics):
+        clause = next(c for c in model.of_kind("static", "runs") if part_name(c.template, c.leaves) == name)
+        model.report("error", "cycle-through-static",
+                     f"{name} is statically determined and depends on itself through {', '.join(sorted(members))}",
+                     clause.span, "only simple fluents (initiatedAt, terminatedAt) may be part of a cycle")
