@@ -67,6 +67,11 @@ def test_wrong_usage_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().err)["severity"] == "error"
 
 
+def test_an_unknown_command_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--json", "nothing-known"]) == 2
+    assert json.loads(capsys.readouterr().err)["severity"] == "error"
+
+
 def test_an_error_is_one_message_and_1(command: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
     def probe() -> None:
         raise EventideError("nothing to read")

@@ -242,3 +242,25 @@ def test_a_bar_on_a_terminal_and_lines_otherwise(
     os.close(outer)
     assert child.wait() == 0
     assert "windows" in shown.decode() and "━" in shown.decode()
+
+
+@pytest.mark.parametrize("name", ["events.csv", "win=wins.csv", "./events.csv"])
+def test_the_result_does_not_replace_an_input(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "wins.csv").write_text("time,who\n5,ann\n")
+    file = folder / name.rpartition("=")[2]
+    before = file.read_text()
+    assert run("--events", name, "-o", str(file)) == 2
+    assert "is an input of this run" in capsys.readouterr().err
+    assert file.read_text() == before
+
+
+@pytest.mark.parametrize("redirection, message", [
+    (">&-", "standard output is closed"),
+    ("> /dev/full", "cannot write: No space left on device"),
+])
+def test_standard_output_that_takes_nothing(redirection: str, message: str, folder: Path) -> None:
+    command = f"{sys.executable} -m eventide -q run rules.ec --events events.csv {redirection}"
+    done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr

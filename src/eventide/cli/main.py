@@ -46,9 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader has seen enough. Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
-    except OSError as error:  # standard output cannot take the result; what it still holds is lost
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        messages.problem(f"cannot write to standard output: {error.strerror or error}")
+    except OSError as error:  # about no named file: standard output takes no more, and what it still holds is lost
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        messages.problem(f"cannot write: {error.strerror or error}")
         return WRONG_INPUT
     except KeyboardInterrupt:
         messages.problem("interrupted")
