@@ -54,7 +54,7 @@ def loaded(name: str, rows: int, folder: Path) -> tuple[Recognition, int]:
     return program.recognition(facts, settings), len(facts)
 
 
-def reasoning(recognition: Recognition, repetitions: int = 7) -> float:
+def reasoning(recognition: Recognition, repetitions: int = 15) -> float:
     """The least CPU seconds of reasoning over facts in memory, warm."""
     streams = recognition.accepted()
     times = []

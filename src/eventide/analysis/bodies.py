@@ -20,7 +20,7 @@ from eventide.algebra.expressions import (
     Logic,
 )
 from eventide.analysis.entities import references
-from eventide.analysis.model import BUILT_IN_TESTS, Clause, Model
+from eventide.analysis.model import BUILT_IN_TESTS, Clause, Model, Rejected
 from eventide.analysis.patterns import pair_leaves, variables_in
 from eventide.analysis.sources import Sources
 from eventide.syntax.diagnostics import Span
@@ -55,10 +55,6 @@ class Tally:
 
 
 Step = Condition | Tally
-
-
-class Rejected(Exception):
-    """The clause has an error that was reported; it is left out of the plan."""
 
 
 class BodyCompiler:

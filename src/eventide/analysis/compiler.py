@@ -6,10 +6,10 @@ from typing import Literal
 
 from eventide.algebra import nodes as n
 from eventide.algebra.expressions import Column, Comparison, Constant, Logic
-from eventide.analysis.bodies import BodyCompiler, Rejected
+from eventide.analysis.bodies import BodyCompiler
 from eventide.analysis.entities import references
 from eventide.analysis.heads import Heads, typed, written
-from eventide.analysis.model import Clause, Model
+from eventide.analysis.model import Clause, Model, Rejected
 from eventide.analysis.patterns import pair_leaves, variables_in
 from eventide.analysis.statics import StaticCompiler
 from eventide.syntax.terms import Number, Term, Variable, is_ground

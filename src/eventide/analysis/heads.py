@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from eventide.algebra import nodes as n
-from eventide.analysis.bodies import BodyCompiler, Rejected
-from eventide.analysis.model import Clause, Model
+from eventide.analysis.bodies import BodyCompiler
+from eventide.analysis.model import Clause, Model, Rejected
 from eventide.analysis.patterns import fill, name_of, substitute, variables_in
 from eventide.analysis.sources import Sources
 from eventide.syntax.terms import Term, Variable, arguments_of, functor_of, is_ground

@@ -10,7 +10,7 @@ from eventide.algebra.nodes import Output, Plan
 from eventide.analysis.inline import Knowledge, Predicate
 from eventide.analysis.patterns import fill, flatten, name_of
 from eventide.syntax.diagnostics import Diagnostic, Severity, Span
-from eventide.syntax.terms import Term, Variable
+from eventide.syntax.terms import Compound, ListTerm, Term, Variable, is_ground
 from eventide.syntax.trees import Body, FindAll, Happens, Not, Rule
 
 ClauseKind = Literal["initiated", "terminated", "static", "event", "initial", "delay", "postponable", "grounding",
@@ -19,6 +19,10 @@ InputKind = Literal["event", "interval", "point"]
 Lookup = Callable[[Predicate, tuple[Term, ...]], list[tuple[Term, ...]] | None]
 BUILT_IN_TESTS = {("number", 1), ("integer", 1), ("float", 1), ("atom", 1), ("true", 0), ("fail", 0), ("false", 0),
                   ("nonvar", 1), ("ground", 1)}
+
+
+class Rejected(Exception):
+    """The clause has an error that was reported; it is left out of the plan."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,21 @@ class Model:
     def is_point_event(self, template: str) -> bool:
         """Whether an input fluent comes as points that no declaration makes into intervals."""
         return self.inputs.get(template) == "point" and ("build", template, 0) not in self.types
+
+
+def are_plain(model: Model, leaves: Sequence[Term], span: Span | None) -> bool:
+    """Whether leaves can be columns: no lists, no values with variables inside; the first other is reported."""
+    for leaf in leaves:
+        place = getattr(leaf, "span", None) or span
+        if isinstance(leaf, ListTerm):
+            model.report("error", "list-argument", f"the list {leaf} cannot be an argument or a value", place,
+                         "use several arguments, or a background table with one row per element")
+            return False
+        if isinstance(leaf, Compound) and not is_ground(leaf):
+            model.report("error", "compound-value", f"the value {leaf} has variables inside", place,
+                         "make them arguments of the fluent; values are constants or single variables")
+            return False
+    return True
 
 
 def may_match(pattern: Sequence[Term], other: Sequence[Term]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from eventide.analysis.inline import Inliner, Knowledge
-from eventide.analysis.model import Clause, ClauseKind, Model
+from eventide.analysis.model import Clause, ClauseKind, Model, are_plain
 from eventide.analysis.patterns import flatten, pair_leaves, rename, variables_in
 from eventide.syntax.terms import Atom, Term, Variable, functor_of
 from eventide.syntax.trees import (
@@ -91,6 +91,8 @@ def _add(model: Model, inliner: Inliner, rule: Rule) -> None:
         template, leaves = flatten(fluent)
         if kind not in ("event", "event_grounding"):
             leaves = (*leaves, value)
+        if not are_plain(model, leaves, rule.span):
+            continue
         model.clauses.append(_clause(model, kind, template, leaves, solved, third, fourth, rule))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from eventide.algebra import nodes as n
 from eventide.analysis.inline import Predicate
-from eventide.analysis.model import Clause, Model, may_match, part_name
+from eventide.analysis.model import Clause, Model, Rejected, are_plain, may_match, part_name
 from eventide.analysis.patterns import flatten, variables_in
 from eventide.analysis.types import table_name
 from eventide.syntax.diagnostics import Span
@@ -42,6 +42,8 @@ class Sources:
         fields: list[n.Field] = []
         tests: list[tuple[str, Term | str]] = []
         seen: set[str] = set()
+        if not are_plain(self.model, leaves, None):
+            raise Rejected
         for i, leaf in enumerate(leaves):
             type_ = self.model.types.get((kind, name, i), n.NUMBER)
             if isinstance(leaf, Variable) and leaf.name not in seen:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from eventide.algebra import nodes as n
 from eventide.algebra.expressions import Expression, Logic, columns_of
-from eventide.analysis.bodies import BodyCompiler, Rejected
-from eventide.analysis.model import Clause, Model
+from eventide.analysis.bodies import BodyCompiler
+from eventide.analysis.model import Clause, Model, Rejected
 from eventide.analysis.patterns import pair_leaves, substitute, variables_in
 from eventide.analysis.sources import Sources
 from eventide.syntax.terms import Atom, Compound, ListTerm, Number, Term, Variable
