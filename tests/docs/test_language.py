@@ -27,6 +27,8 @@ REFUSED = {
                             "initiatedAt(f(X)=true, T) :- happensAt(e(X, Y), T), a(X, Y).",
     "fluent-as-event": f"{RISE} initiatedAt(g(X)=true, T) :- happensAt(f(X), T).",
     "missing-background": "initiatedAt(f(X)=true, T) :- happensAt(e(X), T), kind(X, big).",
+    "list-argument": "initiatedAt(f([X])=true, T) :- happensAt(e(X), T).",
+    "compound-value": "initiatedAt(f(X)=by(X), T) :- happensAt(e(X), T).",
     "pre-processing": "preProcessing(Q) :- x(Q).",
 }
 
