@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -259,7 +260,7 @@ def test_the_result_does_not_replace_an_input(name: str, folder: Path, capsys: p
     ("> /dev/full", "cannot write: No space left on device"),
 ])
 def test_standard_output_that_takes_nothing(redirection: str, message: str, folder: Path) -> None:
-    command = f"{sys.executable} -m eventide -q run rules.ec --events events.csv {redirection}"
+    command = f"{shlex.quote(sys.executable)} -m eventide -q run rules.ec --events events.csv {redirection}"
     done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert message in done.stderr
