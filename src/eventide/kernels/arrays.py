@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -21,6 +22,21 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 ZERO = np.uintp(0)
 ONE = np.uintp(1)
 BLOCK = np.uintp(2048)
+
+
+def _compiler() -> Any:
+    """Numba, without the coverage tool: it would import that only to see whether it is there."""
+    absent = "coverage" not in sys.modules
+    if absent:
+        sys.modules["coverage"] = None  # type: ignore[assignment]
+    try:
+        return importlib.import_module("numba")
+    finally:
+        if absent:
+            del sys.modules["coverage"]
+
+
+numba = _compiler()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
