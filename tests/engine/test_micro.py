@@ -19,7 +19,6 @@ pytestmark = pytest.mark.skipif(not CASES, reason="RTEC's recorded micro cases (
 
 # Constructs that are refused with a hint rather than given a meaning.
 REFUSED = {
-    "S16_holdsAt_head": "holdsat-head",
     "S17_time_shift": "other-time",
     "V13_holdsFor_in_simple": "holdsfor-in-rule",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
@@ -75,41 +75,29 @@ def _outer(inner: str) -> list[str]:
 
 
 def substitute(tree: Tree, bindings: Substitution) -> Tree:
-    """A copy of a term, condition or tuple of them with variables replaced."""
-    if not bindings:
-        return tree
-    return _substitute(tree, bindings)  # type: ignore[no-any-return]
+    """A copy of a term, condition or tuple of them with variables replaced, also those in what replaces them."""
+    def replaced(variable: Variable) -> Term:
+        found = bindings.get(variable.name)
+        return variable if found is None or found == variable else _mapped(found, replaced)  # type: ignore[no-any-return]
 
-
-def _substitute(tree: Any, bindings: Substitution) -> Any:
-    if isinstance(tree, Variable):
-        found = bindings.get(tree.name)
-        return tree if found is None else _substitute(found, bindings) if found != tree else tree
-    if isinstance(tree, tuple):
-        return tuple(_substitute(item, bindings) for item in tree)
-    if isinstance(tree, Atom | Number | str | int | float | bool) or tree is None:
-        return tree
-    if is_dataclass(tree) and not isinstance(tree, type):
-        changes = {name: _substitute(getattr(tree, name), bindings) for name in _fields(type(tree))}
-        return replace(tree, **changes)
-    return tree
+    return _mapped(tree, replaced) if bindings else tree  # type: ignore[no-any-return]
 
 
 def rename(tree: Tree, names: Mapping[str, Variable]) -> Tree:
     """The tree with variables renamed, all at once (a new name may equal another old one)."""
-    return _rename(tree, names)  # type: ignore[no-any-return]
+    return _mapped(tree, lambda variable: names.get(variable.name, variable))  # type: ignore[no-any-return]
 
 
-def _rename(tree: Any, names: Mapping[str, Variable]) -> Any:
+def _mapped(tree: Any, function: Callable[[Variable], Term]) -> Any:
+    """A copy of a tree with the function applied to each of its variables."""
     if isinstance(tree, Variable):
-        return names.get(tree.name, tree)
+        return function(tree)
     if isinstance(tree, tuple):
-        return tuple(_rename(item, names) for item in tree)
+        return tuple(_mapped(item, function) for item in tree)
     if isinstance(tree, Atom | Number | str | int | float | bool) or tree is None:
         return tree
     if is_dataclass(tree) and not isinstance(tree, type):
-        changes = {name: _rename(getattr(tree, name), names) for name in _fields(type(tree))}
-        return replace(tree, **changes)
+        return replace(tree, **{name: _mapped(getattr(tree, name), function) for name in _fields(type(tree))})
     return tree
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from eventide.algebra.nodes import TIME, Change, Delay, Field, Fields, Inertia, Node, names
 from eventide.engine.domains import Domain, value_of
 from eventide.engine.joins import rows_with_match
-from eventide.engine.relation import Relation, Rows, Space, from_unsorted, pack_rows, pack_with, unpack
+from eventide.engine.relation import Relation, Rows, Space, append_field, from_unsorted, pack_rows, pack_with, unpack
 from eventide.errors import RuleError
 from eventide.kernels.arrays import Array, Mask
 from eventide.kernels.deadlines import automaton
@@ -276,12 +276,7 @@ class _Builder:
 
     def _pack(self, starts: Array, ends: Array, codes: Array | int) -> SimpleFluent:
         """Insert the value's field between the arguments and the time."""
-        self.space.shifts(self.node.fields)
-        width, shift = self.space.width(self.value_field.type), self.timeline.shift
-        if width:
-            mask = np.int64(self.timeline.mask)
-            starts, ends = (
-                ((g & ~mask) << width) | (codes << np.int64(shift)) | (g & mask) for g in (starts, ends))
+        starts, ends = (append_field(self.space, self.node.fields, g, codes) for g in (starts, ends))
         relation = from_unsorted(self.space, self.node.fields, starts, ends, injective=not self.quiet)
         return SimpleFluent(relation, self._nothing_fired())
 

@@ -25,6 +25,7 @@ from eventide.engine.joins import (
 from eventide.engine.relation import (
     Relation,
     Rows,
+    append_field,
     from_unsorted,
     pack_with,
     runs_of,
@@ -176,15 +177,9 @@ def _attach(run: Executor, node: n.Attach) -> Result:
     code = run.space.domains[node.field.type].code(value_of(node.value))
     if isinstance(child, Rows):
         return child.extend([(node.field, np.broadcast_to(np.int64(code), (child.length,)))])
-    fields = node.fields
-    width, timeline = run.space.width(node.field.type), run.space.timeline
-    run.space.shifts(fields)
-    if width == 0:
-        return Relation(run.space, fields, child.intervals)
-    mask = np.int64(timeline.mask)
-    starts, ends = (((g & ~mask) << width) | np.int64(code << timeline.shift) | (g & mask)
+    starts, ends = (append_field(run.space, node.fields, g, code)
                     for g in (child.intervals.starts, child.intervals.ends))
-    return Relation(run.space, fields, Intervals(starts, ends))
+    return Relation(run.space, node.fields, Intervals(starts, ends))
 
 
 @operator(n.Copy)

@@ -213,6 +213,16 @@ def pack_with(space: Space, rows: Rows, fields: Fields, time: Array | None) -> A
     return np.zeros(rows.length, np.int64) if packed is None else packed
 
 
+def append_field(space: Space, fields: Fields, points: Array, codes: Array | int) -> Array:
+    """Packed points with the last of `fields` put in between the others and the time."""
+    space.shifts(fields)  # raises if there is no room
+    width, timeline = space.width(fields[-1].type), space.timeline
+    if width == 0:
+        return points
+    mask = np.int64(timeline.mask)
+    return ((points & ~mask) << width) | (codes << np.int64(timeline.shift)) | (points & mask)
+
+
 def unpack(space: Space, fields: Fields, packed: Array) -> dict[str, Values]:
     """The codes of the fields of packed points."""
     columns: dict[str, Values] = {}
