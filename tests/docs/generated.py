@@ -41,6 +41,7 @@ LAYERS = {
                      ("syntax.terms",)),
     "formats": Layer("files and tables in memory, as typed columns; results as files", "rules, plans",
                      ("errors", "kernels.arrays", "syntax.diagnostics")),
+    "signals": Layer("facts that come late, twice, or are corrected", "rules, plans", ("errors", "formats")),
     "analysis": Layer("rules, and the plan they mean", "data, files, arrays", ("syntax", "algebra")),
     "engine": Layer("relations, plans, query times", "rules, languages, files",
                     ("errors", "kernels", "algebra", "formats.facts", "syntax.terms")),
@@ -51,7 +52,8 @@ LAYERS = {
     "applications": Layer("rules and generators of data, and programs to demonstrate them", "the inside of programs",
                           ("program",)),
     "cli": Layer("options, messages, exit codes", "how anything is computed",
-                 ("engine.recognition", "errors", "formats", "program", "report", "results", "syntax.diagnostics")),
+                 ("engine.recognition", "errors", "formats", "program", "report", "results", "signals",
+                  "syntax.diagnostics")),
     "__main__": Layer("that the command line exists", "everything else", ("cli.main",)),
 }
 
