@@ -9,13 +9,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from eventide.algebra.nodes import Output
 from eventide.algebra.text import to_text
 from eventide.analysis.entities import references
 from eventide.analysis.model import Model
 from eventide.analysis.passes import analyse
 from eventide.analysis.patterns import leaf_count, name_of
+from eventide.engine.incremental import Evaluation
 from eventide.engine.loading import Store, distinct_facts, load_stream, load_table
 from eventide.engine.recognition import Recognition, Settings
+from eventide.engine.retained import Batch, Retained, batch_of
+from eventide.engine.session import Session
 from eventide.errors import InputError, ProgramError, RuleError
 from eventide.formats import Coded, column_of, facts_from, read_background
 from eventide.formats.background import Relation as BackgroundTable
@@ -165,16 +169,22 @@ class Program:
         """Facts loaded and ready to be evaluated; `run` does this and collects the answers."""
         self.require_sound()
         facts = events if isinstance(events, Facts) else self.read(events, **options)
-        wanted = [output for output in self.model.outputs if fluents is None or name_of(output.template) in fluents]
+        return Recognition(self.model.plan, self._wanted(fluents), self._store(facts), self._built,
+                           frozenset(self.model.open_types), settings)
+
+    @property
+    def _built(self) -> frozenset[str]:
+        return frozenset(template for kind, template, _ in self.model.types if kind == "build")
+
+    def _wanted(self, fluents: Sequence[str] | None) -> list[Output]:
+        """The results to report."""
         if isinstance(fluents, str):
             raise InputError(f"fluents is the text {fluents!r}; expected a list of names, such as [{fluents!r}]")
         if fluents is not None:
             unknown = [f for f in fluents if f not in self.fluents]
             if unknown:
                 raise InputError(f"the program derives no {', '.join(unknown)}; it derives {', '.join(self.fluents)}")
-        built = frozenset(template for kind, template, _ in self.model.types if kind == "build")
-        return Recognition(self.model.plan, wanted, self._store(facts), built, frozenset(self.model.open_types),
-                           settings)
+        return [output for output in self.model.outputs if fluents is None or name_of(output.template) in fluents]
 
     def run(self, events: object, *, window: int | None = None, step: int | None = None, start: int | None = None,
             end: int | None = None, tick: int = 1, emit: Emit = "timeline", fluents: Sequence[str] | None = None,
@@ -201,6 +211,41 @@ class Program:
             return Result.collect(recognition, emit, progress)
         except RuleError as error:
             raise self._placed(error) from error
+
+    def session(self, *, window: int | None = None, start: int | None = None, tick: int = 1, initially_at: int = 0,
+                ties: str = "termination", horizon: int | None = None, fluents: Sequence[str] | None = None,
+                evaluation: Evaluation = "auto") -> Session:
+        """A session: facts are inserted and retracted, `advance` says what changes.
+
+        >>> import eventide as ev
+        >>> import pyarrow as pa
+        >>> program = ev.parse("initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).")
+        >>> session = program.session(window=100)
+        >>> session.insert(pa.table({"time": [3], "event": ["win"], "who": ["ann"]}))
+        >>> session.advance(to=10).added.select(["args", "start", "end"]).to_pylist()
+        [{'args': 'ann', 'start': 4, 'end': None}]
+        """
+        self.require_sound()
+        settings = Settings(window, None, start, None, tick, initially_at, ties)
+        store = self._store(Facts())
+        inputs: dict[str, Retained] = {}
+        for template, kind in self.model.inputs.items():
+            slot = "e" if kind == "event" else "f"
+            width = leaf_count(template) + (kind != "event")
+            types = [self.model.types.get((slot, template, i), "unused") for i in range(width)]
+            inputs[template] = Retained.nothing(template, kind, types, counted=template in self.model.counted)
+
+        def batches(batch: object, retract: bool) -> dict[str, Batch]:
+            facts = batch if isinstance(batch, Facts) else self.read(batch)
+            found: dict[str, Batch] = {}
+            for template, kept in inputs.items():
+                table = facts.tables.get((name_of(template), leaf_count(template)))
+                if table is not None:
+                    found[template] = batch_of(store, kept.fields, kept.kind, table, retract=retract)
+            return found
+
+        return Session(self.model.plan, self._wanted(fluents), store, inputs, self._built,
+                       frozenset(self.model.open_types), settings, batches, horizon, evaluation)
 
     def _placed(self, error: RuleError) -> ProgramError:
         """An error of running rules as a diagnostic at the rule it is about."""

@@ -24,16 +24,67 @@ _MOST_TAGS = 30
 _MOST_VALUES = 62
 
 Evaluate = Callable[[Node], Rows]
+Since = Callable[[Rows], Mask]
 Table = npt.NDArray[np.int64]
 Letter = tuple[str, int, tuple[tuple[int, bool], ...]]  # kind, local value, and (value, whether it must hold)
 
 
 @dataclass(frozen=True, slots=True)
+class Carry:
+    """What holds where the evaluation of a simple fluent begins: `key|start` with the code of the value, sorted.
+
+    `quiet` marks initial values, which started no deadline. `waiting` are the points `key|time` at which deadlines
+    will fire, with the numbers of their rules.
+    """
+
+    points: Array
+    codes: Array
+    quiet: Mask
+    waiting: Array
+    rules: Array
+
+    @staticmethod
+    def of(points: Array, codes: Array) -> Carry:
+        """Values that hold, without deadlines."""
+        return Carry(points, codes, np.zeros(points.shape[0], np.bool_), np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The tagged points of a fluent with deadlines, kept from one evaluation to the next: bit i of a code is letter i.
+
+    `values` are the codes of the values in the order of their local numbers.
+    """
+
+    points: Array
+    codes: Codes
+    letters: tuple[Letter, ...]
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where an evaluation goes on: points for which `since` is set count, `carry` holds before them.
+
+    `marks` are the points found before, without those that `since` finds anew.
+    """
+
+    since: Since
+    carry: Carry
+    marks: Marks | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SimpleFluent:
-    """The answer for a simple fluent: its intervals, and the points at which its deadlines fired."""
+    """The answer for a simple fluent: its intervals (of all values), and the points at which its deadlines fired.
+
+    `marks` are its tagged points and `left` what is carried on after the last time-point, where it has deadlines.
+    """
 
     relation: Relation
     fired: Rows
+    marks: Marks | None = None
+    left: Carry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +97,16 @@ class _Marked:
 
 
 class _Builder:
-    def __init__(self, node: Inertia, space: Space, evaluate: Evaluate, ties: str) -> None:
-        self.node, self.space, self.evaluate, self.ties = node, space, evaluate, ties
+    def __init__(self, node: Inertia, space: Space, evaluate: Evaluate, ties: str, kept: Kept | None = None) -> None:
+        self.node, self.space, self.evaluate, self.ties, self.kept = node, space, evaluate, ties, kept
         self.arguments: Fields = node.fields[:-1]
         self.value_field: Field = node.fields[-1]
         self.domain: Domain = space.domains[self.value_field.type]
         self.timeline = space.timeline
         self.local: dict[int, int] = {}
+        if kept is not None:
+            for code in (*(kept.marks.values if kept.marks else ()), *np.unique(kept.carry.codes).tolist()):
+                self._value(code)
         self.quiet: dict[int, int] = {}  # the places of initial values that start no deadline, by those of the values
 
     def _value(self, code: int) -> int:
@@ -106,10 +160,12 @@ class _Builder:
         begin = self.timeline.inside(self.timeline.start + self.timeline.tick if late else self.timeline.initially_at)
         for node in self.node.initial:
             rows = self.evaluate(node)
-            codes = rows.column(self.value_field.name)
             if self.node.domain is not None:
                 rows = rows.where(rows_with_match(self.space, rows, self.evaluate(self.node.domain)))
-                codes = rows.column(self.value_field.name)
+            if self.kept is not None:
+                before = np.broadcast_to(np.int64(begin - self.timeline.tick), (rows.length,))
+                rows = rows.where(self.kept.since(rows.extend([(Field(TIME, TIME), before)])))
+            codes = rows.column(self.value_field.name)
             keys = pack_rows(self.space, rows, self.arguments) | np.int64(begin)
             points.append(keys)
             known = np.unique(codes)
@@ -120,11 +176,16 @@ class _Builder:
         keys, first = np.unique(keys, return_index=True)
         return keys, local[first]
 
+    def _changing(self, change: Change) -> Rows:
+        """The points of a rule that count."""
+        rows = self.evaluate(change.points)
+        return rows if self.kept is None else rows.where(self.kept.since(rows))
+
     def marked(self) -> list[_Marked] | None:
         """The points of every rule by local value; None if the values are too many for tags."""
         result: list[_Marked] = []
         for change in self.node.changes:
-            rows = self.evaluate(change.points)
+            rows = self._changing(change)
             if rows.length == 0:
                 continue
             if change.every:
@@ -165,12 +226,14 @@ class _Builder:
         marks: list[tuple[Rows | Array, int]] = [
             (m.rows, 1 if m.change.kind == "initiated" else 2) for m in marked]
         points, codes = self._tagged([*marks, (initial - self.timeline.tick, 1)])
-        found = inertia(points, codes, self.timeline.shift, tick=self.timeline.tick, ties=self.ties, trusted=True)
+        found = inertia(points, codes, self.timeline.shift, tick=self.timeline.tick, ties=self.ties,
+                        carried=None if self.kept is None else self.kept.carry.points, trusted=True)
         return self._result(found.starts, found.ends, np.zeros(len(found), np.int64), sole=True)
 
     def _table(self, marked: Sequence[_Marked], keys: Array, initial: Array) -> SimpleFluent:
         """Tags per (rule or value) become the letters of the automaton's tables."""
-        letters: list[Letter] = []
+        known = None if self.kept is None else self.kept.marks
+        letters: list[Letter] = [] if known is None else list(known.letters)
         marks: list[tuple[Rows | Array, int]] = []
         for mark in marked:
             states = tuple((self._value(self.domain.code(value_of(s.value))), s.positive) for s in mark.change.states)
@@ -180,9 +243,13 @@ class _Builder:
             marks.append((mark.rows, 1 << letters.index(letter)))
         # initial values start no deadline: where there is one to start, they get a place of their own
         waiting = {self._value(self.domain.code(value_of(d.source))) for d in self.node.delays}
-        for value in np.unique(initial).tolist():
+        quiet = {value for kind, value, _ in letters if kind == "initially"}
+        if self.kept is not None:
+            quiet.update(self.local[code] for code in self.kept.carry.codes[self.kept.carry.quiet].tolist())
+        for value in sorted(quiet.union(np.unique(initial).tolist())):
             if value in waiting:
                 self.quiet[value] = len(self.local) + len(self.quiet)
+        for value in np.unique(initial).tolist():
             letter = ("initially" if value in waiting else "initiated", value, ())
             if letter not in letters:
                 letters.append(letter)
@@ -192,6 +259,9 @@ class _Builder:
                             f"({len(letters)} of at most {_MOST_TAGS})", "split it into several fluents",
                             [self.node.name])
         points, codes = self._tagged(marks)
+        if known is not None:
+            points, codes = merge_tagged([(known.points, known.codes), (points, codes)], trusted=True)
+        kept_marks = Marks(points, codes, tuple(letters), tuple(self.local)) if self.node.delays else None
         patterns: Array
         if len(letters) <= _TABLE_BITS:
             patterns, columns = np.arange(1 << len(letters)), codes.astype(np.int64)
@@ -202,12 +272,30 @@ class _Builder:
         answer = automaton(
             points, np.ascontiguousarray(columns), initiates, terminates, self.timeline.shift, self.timeline.tick,
             self.timeline.inside(self.timeline.until), sources, targets, delays, postponable,
-            ties=self.ties, trusted=True)
+            *self._carried(), ties=self.ties, trusted=True)
         fired = unpack(self.space, self.arguments, answer.fired_points)
         fired[TIME] = answer.fired_points & self.timeline.mask
         fired[self.value_field.name] = self._codes()[answer.fired_values]
         rows = Rows(self.node.fields, fired, int(answer.fired_points.shape[0]), timed=True)
-        return SimpleFluent(self._result(answer.starts, answer.ends, answer.values).relation, rows)
+        left = None
+        if self.node.delays:
+            open_ = answer.ends & self.timeline.mask == self.timeline.mask
+            values = answer.values[open_]
+            left = Carry(answer.starts[open_], self._codes()[values], values >= len(self.local),
+                         answer.pending_points, answer.pending_rules)
+        relation = self._result(answer.starts, answer.ends, answer.values).relation
+        return SimpleFluent(relation, rows, kept_marks, left)
+
+    def _carried(self) -> tuple[tuple[Array, Array] | None, tuple[Array, Array] | None]:
+        """What is carried in, as the automaton wants it."""
+        if self.kept is None:
+            return None, None
+        carry = self.kept.carry
+        places = np.array([self.local[code] for code in carry.codes.tolist()], np.int64)
+        if carry.quiet.any():
+            moved = np.array([self.quiet.get(value, value) for value in range(len(self.local))], np.int64)
+            places = np.where(carry.quiet, moved[places], places)
+        return (carry.points, places), (carry.waiting, carry.rules)
 
     def _delays(self, points: Array) -> tuple[Array, Array, Table, Mask]:
         rules: list[Delay] = list(self.node.delays)
@@ -218,6 +306,8 @@ class _Builder:
             amounts = np.array([[d.amount] for d in rules], np.int64).reshape(len(rules), 1)
             return sources, targets, amounts, postponable
         shift = self.timeline.shift
+        if self.kept is not None and self.kept.carry.waiting.shape[0]:
+            points = np.sort(np.concatenate((points, self.kept.carry.waiting)))
         keys = unique(points >> shift << shift, trusted=True)
         if keys.shape[0] == 0:
             return sources, targets, np.full((len(rules), 1), -1, np.int64), postponable
@@ -238,7 +328,7 @@ class _Builder:
         points: list[Array] = []
         codes: list[Array] = []
         for change in self.node.changes:
-            rows = self.evaluate(change.points)
+            rows = self._changing(change)
             if rows.length == 0:
                 continue
             kind = 0 if change.kind == "initiated" else 1
@@ -257,8 +347,9 @@ class _Builder:
         if not is_sorted(packed):
             permutation = order(packed)
             packed, letters = packed[permutation], letters[permutation]
+        held = () if self.kept is None else (self.kept.carry.points, self.kept.carry.codes)
         starts, ends, values = inertia_values(
-            packed, letters, self.timeline.shift, self.timeline.tick, self.ties, trusted=True)
+            packed, letters, self.timeline.shift, self.timeline.tick, self.ties, *held, trusted=True)
         return self._pack(starts, ends, values)
 
     def _codes(self) -> Array:
@@ -302,19 +393,21 @@ def _tables(letters: Sequence[Letter], patterns: Array, values: int, quiet: dict
     return initiates, terminates
 
 
-def simple_fluent(node: Inertia, space: Space, evaluate: Evaluate, ties: str) -> SimpleFluent:
-    """The maximal intervals of a simple fluent.
+def simple_fluent(node: Inertia, space: Space, evaluate: Evaluate, ties: str,
+                  kept: Kept | None = None) -> SimpleFluent:
+    """The maximal intervals of a simple fluent, with those of values that are not reported.
 
     Cost: one merge of the rules' points and one pass over them (thesis, chapter 2: maximal intervals by inertia;
     chapter 4: delayed effects).
     """
-    found = _Builder(node, space, evaluate, ties).build()
-    if node.reported is None or not len(found.relation):
-        return found
-    # a value outside the declared ones may end another value, but holds nowhere itself
+    return _Builder(node, space, evaluate, ties, kept).build()
+
+
+def reported(node: Inertia, relation: Relation) -> Relation:
+    """The intervals of declared values: another value may end one of them, but holds nowhere itself."""
+    if node.reported is None or not len(relation):
+        return relation
     value = node.fields[-1]
-    codes = np.array([space.domains[value.type].find(value_of(v)) for v in node.reported], np.int64)
-    kept = found.relation.where(np.isin(found.relation.codes(value.name), codes))
-    return SimpleFluent(kept, found.fired)
-
-
+    domain = relation.space.domains[value.type]
+    codes = np.array([domain.find(value_of(v)) for v in node.reported], np.int64)
+    return relation.where(np.isin(relation.codes(value.name), codes))

@@ -66,6 +66,7 @@ class Domain:
         self._ranks: Array | None = None
         self._texts: list[str] | None = None
         self.width: int | None = None
+        self.closed = False
 
     def __len__(self) -> int:
         return len(self.values)
@@ -76,7 +77,7 @@ class Domain:
         known = self._index.get(key)
         if known is not None:
             return known
-        if self.width is not None and len(self.values) >= 1 << self.width:
+        if self.closed and len(self.values) >= 1 << (self.width or 0):
             raise GrowthError(self.name)
         self._index[key] = code = len(self.values)
         self.values.append(value)
@@ -101,7 +102,15 @@ class Domain:
 
     def fix(self, spare: int = 0) -> None:
         """Lay out the bits of a code: enough for the values known now, `spare` more bits for values to come."""
-        self.width = max(len(self.values) - 1, 0).bit_length() + spare
+        self.lay_out(max(len(self.values) - 1, 0).bit_length() + spare)
+
+    def lay_out(self, width: int) -> None:
+        """Give a code so many bits; more values than these hold are an error until `open` is called."""
+        self.width, self.closed = width, True
+
+    def open(self) -> None:
+        """Let values come that the layout has no room for; it must be changed before codes are packed again."""
+        self.closed = False
 
     @property
     def numbers(self) -> npt.NDArray[np.float64] | npt.NDArray[np.int64]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from eventide.algebra import nodes as n
 from eventide.algebra.nodes import TIME
+from eventide.engine.changes import Kept, SimpleFluent
 from eventide.engine.operators import OPERATORS, Result
 from eventide.engine.relation import (
     Relation,
@@ -53,7 +54,10 @@ class Executor:
         self.results: dict[str, Result] = dict(inputs)
         self.tables = tables
         self.functions = functions or {}
+        self.horizon: int | None = None
         self.fired: dict[str, Rows] = {}
+        self.kept: dict[str, Kept] = {}
+        self.found: dict[str, SimpleFluent] = {}
         self._memo: dict[int, Result] = {}
         self.selected: dict[tuple[Any, ...], Relation] = {}
         self._readers: dict[str, list[n.Node]] = {}
@@ -65,16 +69,19 @@ class Executor:
     def run(self, plan: n.Plan, progress: Callable[[n.Stratum], None] | None = None,
             index: PlanIndex | None = None) -> None:
         """Evaluate every stratum in order; an `index` of the plan made before saves making it anew."""
-        self._index = index or PlanIndex(plan)
-        self._uses = dict(self._index.uses)
+        self.use(index or PlanIndex(plan))
         for stratum in plan.strata:
             if stratum.cyclic:
-                self._settle(stratum)
+                self.settle(stratum)
             else:
                 for definition in stratum.definitions:
                     self._define(definition)
             if progress is not None:
                 progress(stratum)
+
+    def use(self, index: PlanIndex) -> None:
+        """Forget the result of a node when all nodes that read it have been evaluated."""
+        self._index, self._uses = index, dict(index.uses)
 
     def _define(self, definition: n.Definition) -> bool:
         """Evaluate a definition; says whether its result changed."""
@@ -87,7 +94,7 @@ class Executor:
         self.results[definition.name] = value
         return not _equal(self.space, old, value)
 
-    def _settle(self, stratum: n.Stratum) -> None:
+    def settle(self, stratum: n.Stratum) -> None:
         """Repeat a cycle until nothing changes, each time only what reads something that changed.
 
         Effects at T show after T only, so the fixpoint is unique (the component is locally stratified by time) and
@@ -111,7 +118,7 @@ class Executor:
                 due.discard(definition.name)
                 fired = self.fired.get(definition.name)
                 if self._define(definition) or not _equal(self.space, fired, self.fired.get(definition.name)):
-                    self._forget(definition.name)
+                    self.forget(definition.name)
                     due.update(name for name in members if definition.name in reads[name])
             if not due:
                 self._settling = False
@@ -120,7 +127,7 @@ class Executor:
                         "itself at the same time-point", "let one of its effects come later, or bound its values",
                         sorted(members))
 
-    def _forget(self, name: str) -> None:
+    def forget(self, name: str) -> None:
         """Drop what was computed from a result that changed."""
         for node in self._readers.pop(name, ()):
             self._memo.pop(id(node), None)
@@ -146,6 +153,10 @@ class Executor:
             else:
                 self._release(node)
         return known
+
+    def leaf(self, node: n.Events | n.Fluent | n.Fired) -> Result | None:
+        """What is known under the name of a leaf."""
+        return self.fired.get(node.name) if isinstance(node, n.Fired) else self.results.get(node.name)
 
     def rows_of(self, node: n.Node) -> Rows:
         """The rows or points of a node."""

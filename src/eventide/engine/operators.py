@@ -9,7 +9,7 @@ import numpy as np
 
 from eventide.algebra import nodes as n
 from eventide.algebra.nodes import TIME
-from eventide.engine.changes import simple_fluent
+from eventide.engine.changes import reported, simple_fluent
 from eventide.engine.domains import value_of
 from eventide.engine.expressions import call_function, numbers, test
 from eventide.engine.joins import (
@@ -69,7 +69,7 @@ def _unit(run: Executor, node: n.Unit) -> Result:
 
 @operator(n.Events)
 def _events(run: Executor, node: n.Events) -> Result:
-    known = run.results.get(node.name)
+    known = run.leaf(node)
     if known is None:
         return run.no_rows(node.fields, timed=True)
     assert isinstance(known, Rows)
@@ -78,7 +78,7 @@ def _events(run: Executor, node: n.Events) -> Result:
 
 @operator(n.Fluent)
 def _fluent(run: Executor, node: n.Fluent) -> Result:
-    known = run.results.get(node.name)
+    known = run.leaf(node)
     if known is None:
         return Relation.nothing(run.space, node.fields)
     assert isinstance(known, Relation)
@@ -87,7 +87,7 @@ def _fluent(run: Executor, node: n.Fluent) -> Result:
 
 @operator(n.Fired)
 def _fired(run: Executor, node: n.Fired) -> Result:
-    known = run.fired.get(node.name)
+    known = run.leaf(node)
     return run.no_rows(node.fields, timed=True) if known is None else known.rename(node.fields)
 
 
@@ -404,9 +404,10 @@ def _slice(run: Executor, node: n.Slice) -> Result:
 
 @operator(n.Inertia)
 def _inertia(run: Executor, node: n.Inertia) -> Result:
-    found = simple_fluent(node, run.space, run.rows_of, run.ties)
+    found = simple_fluent(node, run.space, run.rows_of, run.ties, run.kept.get(node.name))
     run.fired[node.name] = found.fired
-    return found.relation
+    run.found[node.name] = found
+    return reported(node, found.relation)
 
 
 def _like(wanted: n.Fields, fields: n.Fields) -> n.Fields:

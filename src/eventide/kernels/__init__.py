@@ -35,6 +35,7 @@ from eventide.kernels.intervals import (
     union_all,
 )
 from eventide.kernels.joins import contains, factorize, group_offsets, join
+from eventide.kernels.merging import cut_at, differing, insert_at, lower
 from eventide.kernels.metric import dilate, erode, shift_by
 from eventide.kernels.packing import field, pack, repack
 from eventide.kernels.sorting import is_sorted, order, sort_points, sort_with_order, unique
@@ -62,8 +63,10 @@ __all__ = [
     "common_grid",
     "complement",
     "contains",
+    "cut_at",
     "difference",
     "difference_at",
+    "differing",
     "dilate",
     "dilate_cells",
     "empty",
@@ -78,6 +81,7 @@ __all__ = [
     "group_offsets",
     "inertia",
     "inertia_values",
+    "insert_at",
     "intersect",
     "intersect_all",
     "intersect_at",
@@ -85,6 +89,7 @@ __all__ = [
     "join",
     "locate",
     "longer_than",
+    "lower",
     "merge_tagged",
     "operator_cells",
     "order",
@@ -144,6 +149,11 @@ def warm() -> None:
         inertia_values(points, points & 1, 8, 1, ties)
     table = np.array([[1], [1], [1]])
     automaton(points, points & 0, table, table & 0, 8, 1, 30, [0], [1], np.array([[4]]), [False])
+    # lists that change
+    insert_at(points, points, points & 3)
+    differing(a, b)
+    cut_at(a, 4, 4, 1, bases, before=True)
+    lower(bases.copy(), bases, bases)
     # points and intervals
     stab(points, a)
     stab(np.arange(1024), b)

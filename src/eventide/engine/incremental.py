@@ -1,0 +1,742 @@
+"""Keeping the results of a plan up to date: what did not change is reused, what did is computed from there on.
+
+Every piece of the plan (see `algebra.pieces`) has an *edge*: the time before which its content can never change again.
+Up to the edge a result is kept, from the edge on it may be computed anew. What changed in the operands gives, for every
+entity, a *front*: the time from which its content may differ from before. A piece whose operands have a column in
+common is computed for the entities that have a front, from there on (RTECinc's delta rules, with the time after the
+first change in the place of single points: KERNELS shows that repairing single points does not pay); others are
+computed from the edge on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from eventide.algebra import nodes as n
+from eventide.algebra.nodes import TIME
+from eventide.algebra.pieces import Piece, leaves_of, nonlocal_in, partition_of
+from eventide.engine.changes import Carry, Kept, Marks, reported, simple_fluent
+from eventide.engine.executor import Executor, PlanIndex
+from eventide.engine.expressions import numbers
+from eventide.engine.loading import Store
+from eventide.engine.operators import Result
+from eventide.engine.relation import Relation, Rows, Space, move, pack_rows, unpack
+from eventide.engine.retained import Delta, Retained
+from eventide.errors import EventideError
+from eventide.kernels.arrays import Array, Mask
+from eventide.kernels.intervals import clip, difference, union
+from eventide.kernels.merging import cut_at, lower
+
+Evaluation = Literal["auto", "full", "keys", "ranges"]
+EVALUATIONS = ("auto", "full", "keys", "ranges")
+NEVER = np.int64(1 << 62)
+_MOST_PART = 0.6  # with more of the facts in the affected part, everything is computed
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What a fluent with deadlines keeps besides its intervals: what is carried over its edge, and its points since."""
+
+    carry: Carry
+    marks: Marks
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything a session knows after a query time. Times inside are offsets on the timeline."""
+
+    inputs: dict[str, Retained]
+    relations: dict[str, Relation] = field(default_factory=dict)
+    points: dict[str, Rows] = field(default_factory=dict)
+    fired: dict[str, Rows] = field(default_factory=dict)
+    tables: dict[str, Rows] = field(default_factory=dict)
+    settled: dict[str, Rows] = field(default_factory=dict)
+    saved: dict[str, Saved] = field(default_factory=dict)
+    edges: dict[str, int] = field(default_factory=dict)
+    query: int | None = None
+
+
+class Upkeep:
+    """What is known of a piece before anything runs."""
+
+    def __init__(self, piece: Piece, filled: frozenset[str]) -> None:
+        self.piece = piece
+        self.leaves = [leaf for d in piece.definitions for leaf in leaves_of(d.body)]
+        own = set(piece.names)
+        self.reads = {_name(leaf) for leaf in self.leaves if not isinstance(leaf, n.Table)} - own
+        self.reads -= {f"fired {name}" for name in own}
+        self.tables = {leaf.name for leaf in self.leaves if isinstance(leaf, n.Table)} & filled
+        self.bounds = {leaf.name for d in piece.definitions for leaf in _bounded(d.body)}
+        self.reason = self._reason(filled)
+        self.column: n.Field | None = None
+        self.positions: dict[int, int] = {}
+        if piece.kind in ("local", "points", "inertia"):
+            candidates = piece.body.fields[:-1] if isinstance(piece.body, n.Inertia) else piece.body.fields
+            for candidate in candidates:
+                found = partition_of(piece.body, candidate.name) if candidate.type not in _PLAIN else None
+                if found:
+                    self.column, self.positions = candidate, found
+                    break
+
+    @property
+    def delayed(self) -> bool:
+        """Whether it is a simple fluent with deadlines."""
+        return any(isinstance(d.body, n.Inertia) and d.body.delays for d in self.piece.definitions)
+
+    def _reason(self, filled: frozenset[str]) -> str | None:
+        """Why its past may change when an entity appears late; None if it cannot."""
+        found: set[str] = set()
+        for definition in self.piece.definitions:
+            body = definition.body
+            if isinstance(body, n.Inertia):
+                begin = [*(c.points for c in body.changes if c.kind == "initiated"), *body.initial]
+                found |= {t for part in begin for t in _tables(part)} & filled
+                if {t for part in body.initial for t in _tables(part)} & filled:
+                    found |= {t for c in body.changes for t in _tables(c.points)} & filled
+            elif self.piece.kind != "rows":
+                found |= _tables(body) & filled
+        if found:
+            return "an entity that appears later may change it"
+        if self.piece.kind == "cycle" and any(nonlocal_in(d.body) for d in self.piece.definitions):
+            return "it looks at whole intervals inside a cycle"
+        if isinstance(self.piece.body, n.Shifted):
+            return "it looks back in time"
+        return None
+
+
+_PLAIN = (n.NUMBER, n.UNUSED)
+
+
+def _name(leaf: n.Node) -> str:
+    assert isinstance(leaf, n.Fluent | n.Events | n.Fired)
+    return f"fired {leaf.name}" if isinstance(leaf, n.Fired) else leaf.name
+
+
+def _tables(node: n.Node) -> set[str]:
+    return {leaf.name for leaf in leaves_of(node) if isinstance(leaf, n.Table)}
+
+
+def _bounded(node: n.Node) -> Iterable[n.Fluent]:
+    """The fluents whose starts and ends a body reads as events."""
+    stack, seen = [node], set()
+    while stack:
+        found = stack.pop()
+        if id(found) in seen:
+            continue
+        seen.add(id(found))
+        if isinstance(found, n.Boundaries):
+            yield from (leaf for leaf in leaves_of(found) if isinstance(leaf, n.Fluent))
+        stack.extend(n.children_of(found))
+
+
+class Maintained:
+    """The pieces of a plan with what is known of them, in order of evaluation."""
+
+    def __init__(self, pieces: Iterable[Piece], inputs: Iterable[str], built: frozenset[str]) -> None:
+        self.pieces = list(pieces)
+        filled = frozenset(piece.name for piece in self.pieces if piece.kind == "rows")
+        self.upkeep = [Upkeep(piece, filled) for piece in self.pieces]
+        self.inputs = tuple(inputs)
+        self.built = built
+        self.bodies: dict[str, n.Node] = {d.name: d.body for p in self.pieces for d in p.definitions}
+        self.readers: dict[str, list[Upkeep]] = {}
+        for upkeep in self.upkeep:
+            for name in upkeep.reads:
+                self.readers.setdefault(name, []).append(upkeep)
+        self.bounds = {name for upkeep in self.upkeep for name in upkeep.bounds}
+        """The positions of every result's columns that split a piece, by type."""
+        self.splits: dict[str, set[tuple[str, int]]] = {}
+        for upkeep in self.upkeep:
+            if upkeep.column is not None:
+                for leaf in upkeep.leaves:
+                    if id(leaf) in upkeep.positions:
+                        self.splits.setdefault(_name(leaf), set()).add(
+                            (upkeep.column.type, upkeep.positions[id(leaf)]))
+
+    @cached_property
+    def index(self) -> PlanIndex:
+        """The shape of the whole plan."""
+        return PlanIndex(n.Plan(tuple(n.Stratum(0, p.definitions, p.kind == "cycle") for p in self.pieces)))
+
+
+class _Part(Executor):
+    """Reads only rows of affected entities, from their fronts on."""
+
+    def __init__(self, whole: Executor, front: Array, shown: Mapping[str, Result]) -> None:
+        super().__init__(whole.space, {}, whole.tables, whole.ties, whole.functions)
+        self.front = front
+        self.positions: dict[int, int] = {}
+        self._shown = shown
+        self._cut: dict[tuple[str, int], Result] = {}
+
+    def fits(self, positions: Mapping[int, int]) -> bool:
+        """Whether a piece may be evaluated here: no leaf is split by another column."""
+        return all(self.positions.get(leaf, position) == position for leaf, position in positions.items())
+
+    def leaf(self, node: n.Events | n.Fluent | n.Fired) -> Result | None:
+        """The rows or intervals of affected entities; an interval that the front cuts or touches is whole."""
+        key = (_name(node), self.positions[id(node)])
+        found = self._cut.get(key)
+        if found is None:
+            whole = self._shown.get(key[0])
+            if whole is None:
+                return None
+            column = whole.fields[key[1]].name
+            if isinstance(whole, Rows):
+                found = whole.where(whole.time >= self.front[whole.column(column)])
+            else:
+                found = whole.where((whole.intervals.ends & self.space.timeline.mask)
+                                    >= self.front[whole.codes(column)])
+            self._cut[key] = found
+        return found
+
+
+class Update:
+    """One step: from a state and changed inputs to the next state."""
+
+    def __init__(self, plan: Maintained, old: State, space: Space, store: Store, inputs: dict[str, Retained],
+                 deltas: dict[str, Delta], edge: int, ties: str, horizon: int | None, evaluation: Evaluation) -> None:
+        self.plan, self.old, self.space, self.inputs = plan, old, space, inputs
+        self.deltas = deltas
+        self.edge, self.evaluation = edge, evaluation
+        self.first = space.timeline.inside(space.timeline.start) // space.timeline.tick * space.timeline.tick
+        self.edges: dict[str, int] = {}
+        self.changed_tables: set[str] = set()
+        self.relations: dict[str, Relation] = {}
+        self.points: dict[str, Rows] = {}
+        self.fired: dict[str, Rows] = {}
+        self.tables: dict[str, Rows] = {}
+        self.settled: dict[str, Rows] = {}
+        self.saved: dict[str, Saved] = {}
+        self.choices: dict[str, str] = {}
+        self.shown: dict[str, Result] = {}
+        self.before: dict[str, Result] = {}
+        self.moved: dict[str, tuple[Rows, Rows]] = {}
+        self.all_tables = dict(store.tables)
+        self.whole = Executor(space, {}, self.all_tables, ties, store.functions)
+        self.whole.use(plan.index)
+        self.whole.horizon = horizon
+        self.whole.results = self.shown
+        self.fronts: dict[str, Array] = {}
+        self._parts: dict[str, list[_Part]] = {}
+        self._shares: dict[str, float] = {}
+
+    # -- edges: what is settled ---------------------------------------------------------------------------------------
+
+    def _edges(self) -> None:
+        for name in self.plan.inputs:
+            self.edges[name] = self.edge
+        for upkeep in self.plan.upkeep:
+            edge = min([self.edges[name] for name in upkeep.reads if name in self.edges], default=self.edge)
+            if upkeep.reason is not None or self.old.query is None:
+                edge = self.first
+            elif upkeep.piece.kind == "whole":
+                edge = min(edge, self._whole_edge(upkeep.piece.body, edge))
+            elif upkeep.piece.kind == "always":
+                edge = self.first
+            edge = max(edge, self.old.edges.get(upkeep.piece.name, self.first))
+            for name in upkeep.piece.names:
+                self.edges[name] = self.edges[f"fired {name}"] = edge
+
+    def _whole_edge(self, body: n.Node, edge: int) -> int:
+        """The start of the first interval whose fate is not settled yet."""
+        spans = [self._times(leaf.name) for leaf in leaves_of(body) if isinstance(leaf, n.Fluent)]
+        if isinstance(body, n.Allen) and body.relation == "before":
+            if self.whole.horizon is None:
+                return self.first
+            edge -= self.whole.horizon
+        if isinstance(body, n.Lasting):
+            limit = self._longest(body)
+            if limit is not None:  # what lasts longer already is settled
+                starts, ends = spans[0]
+                open_ = (ends >= edge) & (edge - starts <= limit)
+                return int(starts[open_].min(initial=edge))
+        while True:
+            low = min(int(starts[ends >= edge].min(initial=edge)) for starts, ends in spans)
+            if low >= edge:
+                return edge
+            edge = low
+
+    def _longest(self, body: n.Lasting) -> float | None:
+        """The longest duration that is asked for, if it does not depend on the interval."""
+        if body.rows is not None and any(name.startswith("#") for name in _tables(body.rows)):
+            return None
+        try:
+            rows = self.whole.rows_of(body.rows) if body.rows is not None else Rows((), {}, 1, timed=False)
+            amounts = np.atleast_1d(np.asarray(numbers(body.amount, rows, self.space), np.float64))
+        except (AssertionError, EventideError):
+            return None
+        return float(amounts.max(initial=0.0))
+
+    def _times(self, name: str) -> tuple[Array, Array]:
+        relation = self.old.relations.get(name)
+        if relation is None:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        mask = self.space.timeline.mask
+        return relation.intervals.starts & mask, relation.intervals.ends & mask
+
+    def _needs(self) -> dict[str, int]:
+        """From when on each result is still read, or may still change."""
+        needs = dict(self.edges)
+        for upkeep in self.plan.upkeep:
+            edge = self.edges[upkeep.piece.name] - self.space.timeline.tick * (2 if upkeep.piece.kind == "runs" else 1)
+            for name in upkeep.reads:
+                needs[name] = min(needs.get(name, edge), edge)
+        for name in self.plan.built:
+            if name in needs:
+                needs[name] -= 2 * self.space.timeline.tick
+        return needs
+
+    # -- one step -----------------------------------------------------------------------------------------------------
+
+    def run(self) -> State:
+        """Evaluate every piece and give the new state."""
+        self._edges()
+        needs = self._needs()
+        self._settle_tables()
+        self._forget(needs)
+        origin = self.space.timeline.origin
+        inputs = {name: kept.without(needs[name] + origin) for name, kept in self.inputs.items()}
+        for name, kept in inputs.items():
+            self._input(name, kept)
+        for upkeep in self.plan.upkeep:
+            self._piece(upkeep)
+        return State(inputs, self.relations, self.points, self.fired, self.tables, self.settled, self.saved,
+                     {p.name: self.edges[p.name] for p in self.plan.pieces}, self.space.timeline.until)
+
+    def _forget(self, needs: dict[str, int]) -> None:
+        """What is still held of the results before: the base for the new ones."""
+        mask = self.space.timeline.mask
+        self._held: dict[str, Relation] = {}
+        self._held_points: dict[str, Rows] = {}
+        for name, relation in self.old.relations.items():
+            kept = Relation(self.space, relation.fields, relation.intervals)
+            self._held[name] = kept.where((kept.intervals.ends & mask) >= needs.get(name, self.first))
+        for name, rows in self.old.points.items():
+            self._held_points[name] = rows.where(rows.time >= needs.get(name, self.first))
+        for name, rows in self.old.fired.items():
+            self._held_points[f"fired {name}"] = rows.where(rows.time >= needs.get(f"fired {name}", self.first))
+
+    def _input(self, name: str, kept: Retained) -> None:
+        if kept.kind != "interval" and name not in self.plan.built:
+            self._show(name, kept.rows(self.space), self.deltas.get(name))
+            return
+        held = self._held.get(name)
+        runs = kept.kind != "interval"
+        if held is not None and name not in self.deltas and not runs:
+            self._define(name, held, held)
+            return
+        found = kept.relation(self.space)
+        self._define(name, held, self._spliced(held, found, self.edge))
+
+    def _define(self, name: str, old: Relation | None, new: Relation, shown: Relation | None = None,
+                was: Relation | None = None) -> None:
+        """Keep a relation, show it (or what is reported of it) to its readers, and find where it changed."""
+        self.relations[name] = new
+        visible = new if shown is None else shown
+        before = was if was is not None else old
+        delta = None
+        if before is None:
+            before = Relation.nothing(self.space, new.fields)
+        if new is not old or shown is not None:
+            delta = self._changed(before, visible)
+        self.before[name] = before
+        self._show(name, visible, self._woken(name, visible, delta))
+
+    def _changed(self, old: Relation, new: Relation) -> Delta | None:
+        """Where the content of two relations differs (the paper's I+ and I-)."""
+        gone = difference(old.intervals, new.intervals, trusted=True)
+        come = difference(new.intervals, old.intervals, trusted=True)
+        starts = np.concatenate((gone.starts, come.starts))
+        if starts.shape[0] == 0:
+            return None
+        columns = unpack(self.space, new.fields, starts)
+        # the start of an interval happens one tick before it, its end at its last point
+        time = (starts & self.space.timeline.mask) - self.space.timeline.tick
+        return Delta(tuple(columns[f.name] for f in new.fields), time)
+
+    def _woken(self, name: str, relation: Relation, delta: Delta | None) -> Delta | None:
+        """Starts and ends that were known before and happen now."""
+        if name not in self.plan.bounds or self.old.query is None:
+            return delta
+        timeline = self.space.timeline
+        last, now = timeline.inside(self.old.query), timeline.inside(timeline.until)
+        starts, ends = relation.intervals.starts & timeline.mask, relation.intervals.ends & timeline.mask
+        near = ((starts > last) & (starts - timeline.tick <= now)) | ((ends - timeline.tick > last) & (
+            ends - timeline.tick <= now))
+        if not near.any():
+            return delta
+        woken = relation.where(near)
+        times = [np.full(len(woken), last, np.int64)] + ([] if delta is None else [delta.time])
+        columns = unpack(self.space, woken.fields, woken.intervals.starts)
+        parts = [[columns[f.name] for f in woken.fields]] + ([] if delta is None else [list(delta.columns)])  # type: ignore[list-item]
+        return Delta(tuple(np.concatenate([p[i] for p in parts]) for i in range(len(woken.fields))),  # type: ignore[misc]
+                     np.concatenate(times))
+
+    def _show(self, name: str, result: Result, delta: Delta | None) -> None:
+        """Let the pieces that follow read a result; what changed in it lowers the fronts."""
+        self.shown[name] = result
+        if name.startswith("fired ") and isinstance(result, Rows):
+            self.whole.fired[name.removeprefix("fired ")] = result
+        if delta is None or not len(delta):
+            self.deltas.pop(name, None)
+            return
+        self.deltas[name] = delta
+        tick = self.space.timeline.tick
+        time = np.maximum(delta.time // tick * tick, 0)
+        for type_, position in self.plan.splits.get(name, ()):
+            front = self.fronts.get(type_)
+            if front is None:
+                front = self.fronts[type_] = np.full(1 << self.space.width(type_), NEVER)
+            codes = delta.columns[position]
+            assert codes is not None
+            if lower(front, codes, time):
+                self._parts.pop(type_, None)
+                self._shares.pop(type_, None)
+
+    def _piece(self, upkeep: Upkeep) -> None:
+        piece = upkeep.piece
+        first = self.old.query is None
+        dirty = first or not upkeep.reads.isdisjoint(self.deltas) or not upkeep.tables.isdisjoint(self.changed_tables)
+        if piece.kind == "rows":
+            self._rows(piece, dirty)
+        elif piece.kind == "cycle":
+            if dirty or upkeep.delayed:
+                self._cycle(upkeep)
+            else:
+                self._reuse(piece)
+        elif not dirty and piece.kind not in ("whole", "runs") and not upkeep.delayed:
+            self._reuse(piece)
+        elif piece.kind == "points":
+            self._events(upkeep)
+        elif piece.kind == "inertia":
+            self._inertia(upkeep)
+        else:
+            self._intervals(upkeep)
+
+    def _reuse(self, piece: Piece) -> None:
+        """Nothing that the piece reads has changed."""
+        self.choices[piece.name] = "reuse"
+        for definition in piece.definitions:
+            name = definition.name
+            if definition.body.sort == "points":
+                self.points[name] = self._held_points[name]
+                self._show(name, self.points[name], None)
+                continue
+            held = self._held[name]
+            self._define_inertia(name, definition.body, held, held)
+            fired = self._held_points.get(f"fired {name}")
+            if fired is not None:
+                self.fired[name] = fired
+                self._show(f"fired {name}", fired, None)
+            if name in self.old.saved:
+                self.saved[name] = self.old.saved[name]
+
+    def _define_inertia(self, name: str, body: n.Node, old: Relation | None, new: Relation) -> None:
+        """As `_define`; of a simple fluent only the declared values are shown."""
+        if not isinstance(body, n.Inertia) or body.reported is None:
+            self._define(name, old, new)
+        else:
+            self._define(name, old, new, reported(body, new), None if old is None else reported(body, old))
+
+    # -- the affected part --------------------------------------------------------------------------------------------
+
+    def _part(self, upkeep: Upkeep) -> _Part | None:
+        """The executor for the affected entities of a piece; None if everything is to be computed."""
+        if self.evaluation == "full" or upkeep.column is None or self.old.query is None:
+            return None
+        if upkeep.reason is not None and not upkeep.tables.isdisjoint(self.changed_tables):
+            return None
+        type_ = upkeep.column.type
+        front = self.fronts.get(type_)
+        if front is None:
+            front = self.fronts[type_] = np.full(1 << self.space.width(type_), NEVER)
+        if self.evaluation == "keys":
+            front = np.where(front < NEVER, self.edges[upkeep.piece.name], NEVER)
+            part = _Part(self.whole, front, self.shown)
+            part.positions.update(upkeep.positions)
+            return part
+        if self.evaluation == "auto" and self._share(type_, upkeep) > _MOST_PART:
+            return None
+        known = self._parts.setdefault(type_, [])
+        part = next((p for p in known if p.fits(upkeep.positions)), None)  # type: ignore[assignment]
+        if part is None:
+            part = _Part(self.whole, front, self.shown)
+            known.append(part)
+        part.positions.update(upkeep.positions)
+        return part
+
+    def _share(self, type_: str, upkeep: Upkeep) -> float:
+        """How much of the facts the affected part has."""
+        known = self._shares.get(type_)
+        if known is None:
+            front, total, affected = self.fronts[type_], 0, 0
+            for name in self.plan.inputs:
+                rows = self.shown.get(name)
+                for split, position in self.plan.splits.get(name, ()):
+                    if split == type_ and isinstance(rows, Rows):
+                        total += rows.length
+                        affected += int(np.count_nonzero(rows.time >= front[rows.column(rows.fields[position].name)]))
+            known = self._shares[type_] = affected / total if total else 0.0
+        return known
+
+    def _since(self, front: Array | int, column: n.Field | None, rows: Rows) -> Mask:
+        """Which points are computed anew."""
+        if isinstance(front, int):
+            return rows.time >= front
+        assert column is not None
+        return rows.time >= front[rows.column(column.name)]
+
+    def _spliced(self, old: Relation | None, new: Relation, front: Array | int,
+                 column: n.Field | None = None) -> Relation:
+        """Before the front what was known, from there on what was found; an interval across it stays one."""
+        if old is None:
+            return new
+        timeline = self.space.timeline
+        if isinstance(front, int):
+            kept = clip(old.intervals, 0, front, timeline.shift, trusted=True)
+            come = clip(new.intervals, front, timeline.mask, timeline.shift, trusted=True)
+        else:
+            assert column is not None
+            at = [f.name for f in old.fields].index(column.name)
+            place, width = self.space.shifts(old.fields)[at], self.space.width(column.type)
+            kept, come = (cut_at(a, timeline.shift, place, width, front, before=before, trusted=True)
+                          for a, before in ((old.intervals, True), (new.intervals, False)))
+        return Relation(self.space, old.fields, union(kept, come, trusted=True))
+
+    # -- pieces -------------------------------------------------------------------------------------------------------
+
+    def _intervals(self, upkeep: Upkeep) -> None:
+        piece = upkeep.piece
+        part = self._part(upkeep) if piece.kind == "local" else None
+        self.choices[piece.name] = "full" if part is None else "part"
+        run = self.whole if part is None else part
+        found = run.relation_of(piece.body)
+        old = self._held.get(piece.name)
+        if old is not None and found.fields != old.fields:
+            found = found.project(old.fields)
+        new = self._spliced(old, found, self.edges[piece.name] if part is None else part.front, upkeep.column)
+        self._define(piece.name, old, new)
+
+    def _events(self, upkeep: Upkeep) -> None:
+        name = upkeep.piece.name
+        part = self._part(upkeep)
+        self.choices[name] = "full" if part is None else "part"
+        front = self.edges[name] if part is None else part.front
+        found = (self.whole if part is None else part).rows_of(upkeep.piece.body)
+        old = self._held_points.get(name)
+        new, delta = self._spliced_points(name, old, found.where(self._since(front, upkeep.column, found)), front,
+                                          upkeep.column)
+        self.points[name] = new
+        self._show(name, new, delta)
+
+    def _spliced_points(self, name: str, old: Rows | None, found: Rows, front: Array | int,
+                        column: n.Field | None) -> tuple[Rows, Delta | None]:
+        fields = found.fields
+        if old is None:
+            rows = self.whole.distinct_rows(found)
+            self.moved[name] = (rows, rows.take(_NONE))
+            return rows, _points_delta(rows)
+        new = np.unique(pack_rows(self.space, found, fields, timed=True))
+        before = pack_rows(self.space, old.rename(fields), fields, timed=True)
+        again = self._since(front, column, old)
+        merged = self._points(fields, np.union1d(before[~again], new))
+        come, gone = (self._points(fields, np.setdiff1d(a, b, assume_unique=True))
+                      for a, b in ((new, before[again]), (before[again], new)))
+        self.moved[name] = (come, gone)
+        if not come.length and not gone.length:
+            return merged, None
+        deltas = [_points_delta(rows) for rows in (come, gone)]
+        columns = tuple(None if a is None or b is None else np.concatenate((a, b))
+                        for a, b in zip(deltas[0].columns, deltas[1].columns, strict=True))
+        return merged, Delta(columns, np.concatenate([d.time for d in deltas]))
+
+    def _points(self, fields: n.Fields, packed: Array) -> Rows:
+        columns = unpack(self.space, fields, packed)
+        columns[TIME] = packed & self.space.timeline.mask
+        return Rows(fields, columns, int(packed.shape[0]), timed=True)
+
+    def _inertia(self, upkeep: Upkeep) -> None:
+        node = upkeep.piece.body
+        assert isinstance(node, n.Inertia)
+        name = upkeep.piece.name
+        part = self._part(upkeep)
+        self.choices[name] = "full" if part is None else "part"
+        front = self.edges[name] if part is None else part.front
+        run = self.whole if part is None else part
+        kept = self._kept(node, name, front, upkeep.column)
+        found = simple_fluent(node, self.space, run.rows_of, run.ties, kept)
+        self._take_in(node, name, front, upkeep.column, found.relation, found.fired, found.marks)
+
+    def _kept(self, node: n.Inertia, name: str, front: Array | int, column: n.Field | None) -> Kept | None:
+        """What a simple fluent goes on from."""
+        if self.old.query is None:
+            return None
+
+        def since(rows: Rows) -> Mask:
+            return self._since(front, column, rows)
+
+        if node.delays:
+            saved = self._moved(node, name)
+            marks = saved.marks
+            rows = self._points(node.fields[:-1], marks.points)
+            stay = ~self._since(front, column, rows)
+            self.saved[name] = saved
+            return Kept(since, saved.carry, Marks(marks.points[stay], marks.codes[stay], marks.letters, marks.values))
+        held = self._held[name]
+        return Kept(since, self._carried(held, held.where(self._crossing(held, front, column))))
+
+    def _crossing(self, relation: Relation, front: Array | int, column: n.Field | None) -> Mask:
+        """Which intervals hold at the front."""
+        mask = self.space.timeline.mask
+        at = front if isinstance(front, int) else front[relation.codes(column.name)]  # type: ignore[union-attr]
+        crossing: Mask = ((relation.intervals.starts & mask) <= at) & ((relation.intervals.ends & mask) > at)
+        return crossing
+
+    def _carried(self, whole: Relation, held: Relation) -> Carry:
+        value = held.fields[-1]
+        points = move(self.space, held.fields, held.fields[:-1], held.intervals.starts)
+        codes = held.codes(value.name)
+        sorting = np.argsort(points, kind="stable")
+        return Carry.of(points[sorting], codes[sorting])
+
+    def _moved(self, node: n.Inertia, name: str) -> Saved:
+        """What a fluent with deadlines keeps, with everything before its new edge worked into what is carried."""
+        saved, edge = self.old.saved[name], self.edges[name]
+        marks, timeline = saved.marks, self.space.timeline
+        early = (marks.points & timeline.mask) < edge
+        if edge <= self.old.edges.get(name, self.first):
+            return saved
+        until = replace(timeline, until=edge - timeline.tick + timeline.origin)
+        settled = Kept(lambda rows: np.zeros(rows.length, np.bool_), saved.carry,
+                       Marks(marks.points[early], marks.codes[early], marks.letters, marks.values))
+        found = simple_fluent(replace(node, changes=(), initial=()), Space(self.space.domains, until),
+                              self.whole.rows_of, self.whole.ties, settled)
+        carry = saved.carry if found.left is None else found.left
+        return Saved(carry, Marks(marks.points[~early], marks.codes[~early], marks.letters, marks.values))
+
+    def _take_in(self, node: n.Inertia, name: str, front: Array | int, column: n.Field | None, found: Relation,
+                 fired: Rows, marks: Marks | None) -> None:
+        """The intervals of a simple fluent that were found, with what was known before."""
+        held = self._held.get(name)
+        new = found
+        if held is not None:
+            if node.delays:
+                front, column = self.edges[name], None
+            mask = self.space.timeline.mask
+            at = front if isinstance(front, int) else front[held.codes(column.name)]  # type: ignore[union-attr]
+            past = held.where((held.intervals.ends & mask) <= at)
+            new = Relation(self.space, found.fields, union(past.intervals, found.intervals, trusted=True))
+        if node.delays:
+            carry = self.saved[name].carry if name in self.saved else Carry.of(_NONE, _NONE)
+            empty = Marks(_NONE, np.empty(0, np.uint32), (), ())
+            self.saved[name] = Saved(carry, empty if marks is None else marks)
+        before = self._held_points.get(f"fired {name}")
+        edge = self.edges[name]
+        rows, delta = self._spliced_points(f"fired {name}", before, fired.where(fired.time >= edge), edge, None)
+        self.fired[name] = rows
+        self._show(f"fired {name}", rows, delta)
+        self._define_inertia(name, node, held, new)
+
+    def _cycle(self, upkeep: Upkeep) -> None:
+        piece = upkeep.piece
+        self.choices[piece.name] = "full"
+        edge = self.edges[piece.name]
+        for definition in piece.definitions:
+            if isinstance(definition.body, n.Inertia):
+                kept = self._kept(definition.body, definition.name, edge, None)
+                if kept is not None:
+                    self.whole.kept[definition.name] = kept
+        self.whole.settle(n.Stratum(0, piece.definitions, cyclic=True))
+        results = {name: self.shown.pop(name) for name in piece.names}
+        for definition in piece.definitions:
+            name, body, result = definition.name, definition.body, results[definition.name]
+            if isinstance(body, n.Inertia):
+                found = self.whole.found[name]
+                self._take_in(body, name, edge, None, found.relation, found.fired, found.marks)
+            elif isinstance(result, Relation):
+                old = self._held.get(name)
+                self._define(name, old, self._spliced(old, result, edge))
+            else:
+                rows, delta = self._spliced_points(name, self._held_points.get(name),
+                                                   result.where(result.time >= edge), edge, None)
+                self.points[name] = rows
+                self._show(name, rows, delta)
+            self.whole.forget(name)
+
+    # -- rows that the input fills ------------------------------------------------------------------------------------
+
+    def _rows(self, piece: Piece, dirty: bool) -> None:
+        """The rows that settled facts gave, and those of the facts that are held."""
+        name, old = piece.name, self.old.tables.get(piece.name)
+        settled = self.settled.get(name)
+        if not dirty and old is not None:
+            self.tables[name] = self.all_tables[name] = old
+            return
+        found = self.whole.rows_of(piece.body)
+        if settled is not None:
+            found = _both(settled.rename(found.fields), found)
+        new = self.whole.distinct_rows(found)
+        self.tables[name] = self.all_tables[name] = new
+        if old is None or not np.array_equal(pack_rows(self.space, old, old.fields),
+                                             pack_rows(self.space, new, new.fields)):
+            self.changed_tables.add(name)
+
+    def _settle_tables(self) -> None:
+        """Remember the rows of facts that can no longer be taken back."""
+        pieces = [p for p in self.plan.pieces if p.kind == "rows"]
+        if not pieces or self.old.query is None:
+            return
+        shown: dict[str, Result] = {name: kept.rows(self.space) if kept.kind != "interval" and name not in
+                                    self.plan.built else self.old.relations[name]
+                                    for name, kept in self.old.inputs.items() if name in self.old.relations or
+                                    (kept.kind != "interval" and name not in self.plan.built)}
+        shown |= self.old.relations
+        shown |= self.old.points
+        shown |= {f"fired {name}": rows for name, rows in self.old.fired.items()}
+        for piece in pieces:
+            edge = self.edges[piece.name]
+            run = _Early(self.whole, edge, shown, self.old.tables)
+            found = run.rows_of(piece.body)
+            settled = self.old.settled.get(piece.name)
+            if settled is not None:
+                found = _both(settled.rename(found.fields), found)
+            self.settled[piece.name] = self.whole.distinct_rows(found)
+
+
+class _Early(Executor):
+    """Reads only what happened or held before an edge."""
+
+    def __init__(self, whole: Executor, edge: int, shown: Mapping[str, Result], tables: Mapping[str, Rows]) -> None:
+        super().__init__(whole.space, {}, {**whole.tables, **tables}, whole.ties, whole.functions)
+        self._edge, self._shown = edge, shown
+
+    def leaf(self, node: n.Events | n.Fluent | n.Fired) -> Result | None:
+        """The rows before the edge."""
+        whole = self._shown.get(_name(node))
+        if whole is None:
+            return None
+        if isinstance(whole, Rows):
+            return whole.where(whole.time < self._edge)
+        timeline = self.space.timeline
+        return Relation(self.space, whole.fields, clip(whole.intervals, 0, self._edge, timeline.shift, trusted=True))
+
+
+_NONE = np.empty(0, np.int64)
+
+
+def _points_delta(rows: Rows) -> Delta:
+    columns = tuple(None if f.type in _PLAIN else rows.column(f.name) for f in rows.fields)
+    return Delta(columns, rows.time)
+
+
+def _both(first: Rows, second: Rows) -> Rows:
+    """The rows of two tables without time."""
+    columns = {f.name: np.concatenate((first.column(f.name), second.column(f.name))) for f in second.fields
+               if f.type != n.UNUSED}
+    return Rows(second.fields, columns, first.length + second.length, timed=False)
