@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from eventide.algebra import nodes as n
+from eventide.algebra.evidence import without_needless_domains
 from eventide.algebra.sharing import Sharing
 from eventide.analysis.compiler import Compiler
 from eventide.analysis.graphs import components, is_cycle
@@ -83,7 +84,9 @@ def _stratify(model: Model, compiler: Compiler, definitions: dict[str, n.Node]) 
             model.cycles.append(tuple(sorted(members)))
         ordered = [name for name in definitions if name in members]
         strata.append(n.Stratum(level, tuple(n.Definition(m, definitions[m]) for m in ordered), cyclic))
-    model.plan = Sharing().plan(n.Plan(tuple(sorted(strata, key=lambda s: s.level))))
+    sharing = Sharing()
+    plan = sharing.plan(n.Plan(tuple(sorted(strata, key=lambda s: s.level))))
+    model.plan = sharing.plan(without_needless_domains(plan))
 
 
 def _check_cycle(model: Model, compiler: Compiler, members: set[str]) -> None:
