@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -41,8 +40,6 @@ from eventide.syntax.trees import (
     Length,
     Not,
 )
-
-_number = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,7 +342,7 @@ class BodyCompiler:
             if isinstance(output, Variable) and output.name not in self._bound(node) | {f.name for f in fields}:
                 fields.append(n.Field(output.name, self.type(output.name)))
                 continue
-            fields.append(n.Field(f"#{next(_number)}.{i}", n.NUMBER))
+            fields.append(n.Field(f"#{next(self.model.fresh)}.{i}", n.NUMBER))
             tests.append(Comparison("=:=", Column(fields[-1].name), self.expression(output, condition.span)))
         result: n.Node = n.Function(node, condition.name, inputs, tuple(fields))
         return n.Select(result, Logic("and", tuple(tests))) if tests else result
@@ -357,7 +354,7 @@ class BodyCompiler:
         bound = self._bound(node)
         if len(condition.goals) == 1 and isinstance(condition.goals[0], Happens | Boundary | Changed | Holds | Call):
             return n.Without(node, self.positive(condition.goals[0]))
-        column = f"#{next(_number)}"
+        column = f"#{next(self.model.fresh)}"
         numbered = n.Number(node, column)
         inner = self.rows(condition.goals, numbered, enclosing=frozenset(bound))
         kept = n.Count(numbered, inner, column, n.Field(f"{column}n", n.NUMBER))
@@ -365,7 +362,7 @@ class BodyCompiler:
         return n.Project(few, n.names(node.fields))
 
     def _tally(self, tally: Tally, node: n.Node) -> n.Node:
-        column = f"#{next(_number)}"
+        column = f"#{next(self.model.fresh)}"
         numbered = n.Number(node, column)
         inner = self.rows(tally.goals, numbered, enclosing=frozenset(variables_in(tally.goals)))
         amount = tally.amount

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Literal
 
 from eventide.algebra.nodes import Output, Plan
@@ -76,6 +77,8 @@ class Model:
     lookup: Lookup = field(default=lambda predicate, pattern: None)
     levels: dict[str, int] = field(default_factory=dict)
     cycles: list[tuple[str, ...]] = field(default_factory=list)
+    fresh: Iterator[int] = field(default_factory=lambda: count(1))
+    """Numbers for the names of columns that no rule names."""
 
     @property
     def counted(self) -> set[str]:

@@ -149,7 +149,7 @@ def _name_types(model: Model, classes: _Classes, keyed: set[object], used: set[o
     used_roots = {classes.find(item) for item in used}
     titles: dict[object, Counter[str]] = {}
     for clause in model.clauses:
-        for name in set(variables_in((clause.leaves, clause.body, clause.delay))):
+        for name in dict.fromkeys(variables_in((clause.leaves, clause.body, clause.delay))):
             title = name.partition("#")[0].strip("_").lower()
             if not title or title.isdigit():  # an anonymous variable says nothing about its domain
                 continue
@@ -170,7 +170,7 @@ def _name_types(model: Model, classes: _Classes, keyed: set[object], used: set[o
     for slot in slots:
         model.types[slot] = type_of(slot)
     for clause in model.clauses:
-        for name in set(variables_in((clause.leaves, clause.body, clause.delay))):
+        for name in dict.fromkeys(variables_in((clause.leaves, clause.body, clause.delay))):
             type_ = type_of((clause.number, name))
             model.variable_types[(clause.number, name)] = NUMBER if type_ == UNUSED else type_
         for target in _computed(clause.body):
