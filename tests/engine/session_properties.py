@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engine.session_cases import (
     SESSION_FAMILIES,
@@ -23,8 +23,13 @@ from tests.oracle.sessions import Row, SlowSession, rows_of
 import eventide as ev
 from eventide.engine.recognition import Counts
 
-EVALUATIONS = ("auto", "full", "keys", "ranges")
+FORCED = ("full", "keys", "ranges")
 every_family = pytest.mark.parametrize("family", sorted(SESSION_FAMILIES))
+
+
+def examples(share: float) -> settings:
+    """So much of the examples of the profile at hand."""
+    return settings(max_examples=max(1, round(settings.default.max_examples * share)))
 
 
 class Wanted(NamedTuple):
@@ -88,6 +93,7 @@ def tallies(counts: Counts) -> tuple[object, ...]:
 
 
 @every_family
+@examples(0.8)
 @given(data=st.data())
 def test_changes_add_up_to_the_answer_from_scratch(family: str, data: st.DataObject) -> None:
     case = data.draw(session_cases(family))
@@ -96,6 +102,7 @@ def test_changes_add_up_to_the_answer_from_scratch(family: str, data: st.DataObj
 
 
 @every_family
+@examples(0.8)
 @given(data=st.data())
 def test_windows_are_those_of_a_run(family: str, data: st.DataObject) -> None:
     """And with facts that arrive in time none is too late: a window shows its part of the one-window answer."""
@@ -122,6 +129,7 @@ def rows_of_query(rows: list[dict[str, Any]], query: int) -> list[Row]:
 
 
 @every_family
+@examples(0.8)
 @given(data=st.data())
 def test_a_restored_session_goes_on_as_if_nothing_had_been(family: str, data: st.DataObject) -> None:
     case = data.draw(session_cases(family))
@@ -135,12 +143,13 @@ def test_a_restored_session_goes_on_as_if_nothing_had_been(family: str, data: st
 
 
 @every_family
+@examples(0.8)
 @given(data=st.data())
 def test_every_evaluation_gives_the_same(family: str, data: st.DataObject) -> None:
     case = data.draw(session_cases(family))
     program = ev.parse(case.text)
     wanted = expected(program, case)
-    for evaluation in EVALUATIONS:
+    for evaluation in FORCED:
         follow(program.session(evaluation=evaluation, **case.options), case, wanted)
 
 
