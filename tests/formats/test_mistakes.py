@@ -161,3 +161,22 @@ def test_background_needs_every_argument(tmp_path: Path) -> None:
     path.write_text("id,name\n1,Brest\n2,\n")
     assert first_problem(lambda: read_background(f"port={path}"))[1:5] == (3, 3, "empty-field", "name is empty")
     assert first_problem(lambda: read_background("port=ports.doc"))[3] == "unknown-ending"
+
+
+@pytest.mark.parametrize("mark, name", [(";", "semicolons"), ("\t", "tabs")])
+def test_other_separators_get_a_hint(mark: str, name: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("time,event,x\n1,e,a\n".replace(",", mark))
+    with pytest.raises(InputError, match=f"the fields are separated by {name}; expected commas"):
+        read_events(file, KINDS.get)
+
+
+def test_column_types_of_columns_that_there_are_not(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("time,event,code\n1,e,7\n")
+    with pytest.raises(InputError, match="names the column cod, which there is not; did you mean code"):
+        read_events(file, KINDS.get, column_types={"cod": "text"})
+    file.write_text("e|1|1|7\n")
+    assert read_events(file, KINDS.get, column_types={"e/1": "int"}).rows_read == 1
+    with pytest.raises(InputError, match="names the column f/1, which there is not; the columns are none"):
+        read_events(file, KINDS.get, column_types={"f/1": "int"})

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from eventide.errors import InputError
 from eventide.formats.expected import Arities, ColumnType, Declared, Expected, TimeUnit
-from eventide.formats.facts import Facts, merged
+from eventide.formats.facts import Facts, merged, moved
 from eventide.formats.files import Text, read_text
 from eventide.formats.headed_csv import csv_table
 from eventide.formats.problems import SHOWN, BadRows, input_error, settled
 from eventide.formats.rtec_csv import read_rtec
-from eventide.formats.table_files import file_table, memory_table
+from eventide.formats.table_files import file_table, json_table, memory_table
 from eventide.formats.tables import table_facts
 
 FilePath = str | os.PathLike[str]
@@ -30,13 +30,15 @@ def read_events(
     bad_file: FilePath | None = None,
     arities: Arities | None = None,
     names: Collection[str] = (),
+    derived: Collection[str] = (),
     column_types: Mapping[str, ColumnType] | None = None,
     time_unit: TimeUnit | None = None,
 ) -> Facts:
     """The facts of files: RTEC's form, headed CSV, JSON lines, Parquet, Arrow; `NAME=FILE` is the table of one name.
 
     `declared(name)` says what a name is in the program, None if it is unknown; `arities(name)` how many arguments it
-    may have (default: as many as most of its rows), and `names` are offered as corrections. A row that is no fact
+    may have (default: as many as most of its rows), `names` are offered as corrections, and those that are `derived`
+    cannot be read. A row that is no fact
     raises InputError, or with `bad_rows="skip"` is counted and written to `bad_file`. `column_types` overrides the
     type of columns by name (RTEC's form: `name/position`); datetimes need a `time_unit`.
 
@@ -51,7 +53,7 @@ def read_events(
     """
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     return facts_from(listed, declared, bad_rows=bad_rows, bad_file=bad_file, arities=arities, names=names,
-                      column_types=column_types, time_unit=time_unit)
+                      derived=derived, column_types=column_types, time_unit=time_unit)
 
 
 def facts_from(
@@ -62,6 +64,7 @@ def facts_from(
     bad_file: FilePath | None = None,
     arities: Arities | None = None,
     names: Collection[str] = (),
+    derived: Collection[str] = (),
     column_types: Mapping[str, ColumnType] | None = None,
     time_unit: TimeUnit | None = None,
 ) -> Facts:
@@ -73,14 +76,18 @@ def facts_from(
     for column, kind in (column_types or {}).items():
         if kind not in ("int", "float", "text"):
             raise InputError(f"the type of column {column} is {kind!r}, expected 'int', 'float' or 'text'")
-    expected = Expected(declared, arities, names, column_types or {}, time_unit)
+    expected = Expected(declared, arities, names, derived, column_types or {}, time_unit)
     limit = SHOWN if bad_rows == "fail" else None
-    return settled(merged(_parts(source, expected, limit, None)), bad_rows, bad_file)
+    parts = _parts(source, expected, limit, None)
+    expected.check_columns()
+    return settled(merged(parts), bad_rows, bad_file)
 
 
 def _parts(source: object, expected: Expected, limit: int | None, name: str | None) -> list[Facts]:
     if isinstance(source, Facts):
         return [source]
+    if isinstance(source, Text):
+        return [_piece(source, expected, limit)]
     if isinstance(source, (str, os.PathLike)):
         return [_file(os.fspath(source), expected, limit, name)]
     if isinstance(source, Mapping):
@@ -118,6 +125,17 @@ def _file(path: str, expected: Expected, limit: int | None, name: str | None) ->
     return table_facts(file_table(path, expected.column_types), expected, name, limit)
 
 
+def _piece(text: Text, expected: Expected, limit: int | None) -> Facts:
+    """The facts of a piece of a text that grows; values are typed one by one, since others are not known yet."""
+    if text.form == "rtec":
+        facts = read_rtec(text, expected, limit)
+    elif text.form == "json":
+        facts = table_facts(json_table(text), expected, None, limit)
+    else:
+        facts = table_facts(csv_table(text, expected.column_types, by_value=True), expected, None, limit)
+    return moved(facts, text.above)
+
+
 def is_headed(text: Text) -> bool:
     """Whether a CSV begins with a header; RTEC's form has none. A text without rows counts as RTEC's form."""
     line = text.first_line()
@@ -129,5 +147,8 @@ def is_headed(text: Text) -> bool:
     hint = "expected a header with the columns time, event and arguments, or rows name|arrival|occurrence|arguments…"
     if "event" in fields:
         hint = "the header has no column time"
+    for mark, name in ((";", "semicolons"), ("\t", "tabs")):
+        if "time" in [field.strip().strip('"') for field in line.split(mark)]:
+            hint = f"the fields are separated by {name}; expected commas"
     raise input_error("unknown-form", "the first line is neither a header nor a row in RTEC's form", text.source,
                       hint=hint)

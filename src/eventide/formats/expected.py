@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from eventide.errors import InputError
 from eventide.formats.facts import Kind
 from eventide.formats.problems import suggestion
 
@@ -26,8 +27,11 @@ class Expected:
     declared: Declared
     arities: Arities | None = None
     names: Collection[str] = ()
+    derived: Collection[str] = ()
     column_types: Mapping[str, ColumnType] = field(default_factory=dict)
     time_unit: TimeUnit | None = None
+    columns: set[str] = field(default_factory=set)
+    """The names of the columns that were read."""
     _settled: dict[str, int] = field(default_factory=dict)
 
     def accepted(self, name: str, sizes: Mapping[int, int]) -> Collection[int]:
@@ -39,9 +43,22 @@ class Expected:
             self._settled[name] = max(sizes, key=lambda n: sizes[n])  # the first of equals
         return (self._settled[name],)
 
-    def hint_for(self, name: str) -> str:
-        """What to try when the program does not know a name."""
-        return suggestion(name, self.names) or "declare the name in the program, or skip bad rows"
+    def unknown(self, name: str) -> tuple[str, str]:
+        """What is wrong with a name that is no input of the program, and what to try."""
+        if name in self.derived:
+            return (f"the program derives {name} itself; it cannot be among the data",
+                    "rename it in the data, or take its rules out of the program")
+        hint = suggestion(name, self.names) or "declare the name in the program, or skip bad rows"
+        return f"the program does not know {name}", hint
+
+    def check_columns(self) -> None:
+        """InputError if `column_types` names a column that there is not."""
+        for column in self.column_types:
+            name, mark, _ = column.rpartition("/")
+            if column not in self.columns and not (mark and self.declared(name) is not None):
+                known = f"the columns are {', '.join(sorted(self.columns)) or 'none'}"
+                hint = suggestion(column, self.columns) or known
+                raise InputError(f"column_types names the column {column}, which there is not; {hint}")
 
 
 def arguments(count: int) -> str:

@@ -253,6 +253,19 @@ def merged(parts: Sequence[Facts]) -> Facts:
     )
 
 
+def moved(facts: Facts, lines: int) -> Facts:
+    """The facts of a text that stands so many lines further down than it was read."""
+    def further(problem: Diagnostic) -> Diagnostic:
+        span = problem.span
+        return problem if span is None else replace(
+            problem, span=replace(span, line=span.line + lines, end_line=span.end_line + lines))
+
+    tables = {key: replace(table, rows=None if table.rows is None else table.rows + lines)
+              for key, table in facts.tables.items()}
+    return replace(facts, tables=tables, notes=(),
+                   bad=tuple(replace(row, diagnostic=further(row.diagnostic)) for row in facts.bad))
+
+
 def chosen(table: FactTable, rows: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> FactTable:
     """The chosen rows of a table, by ascending index or mask; the table must come from one source."""
     return replace(

@@ -7,6 +7,7 @@ import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -15,16 +16,22 @@ from eventide.formats.problems import input_error
 from eventide.formats.rtec_scan import PADDING, Bytes
 
 _PIECE = 1 << 20
+Form = Literal["rtec", "headed", "json"]
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The bytes of a text file: `data[start:stop]` ends with a line end, and padding follows it."""
+    """The bytes of a text file: `data[start:stop]` ends with a line end, and padding follows it.
+
+    Of a file that grows, it is a piece with the lines `above` it, in a form that is known.
+    """
 
     source: str
     data: Bytes
     start: int
     stop: int
+    form: Form | None = None
+    above: int = 0
 
     def line_at(self, offset: int) -> str:
         """The line that begins at an offset, without its end."""

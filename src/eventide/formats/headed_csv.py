@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -19,10 +20,11 @@ from eventide.formats.sparse import Raw, flat
 from eventide.formats.tables import Table
 
 TIMES = ("time", "arrival", "end")
+_NUMBER = re.compile(r"-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
-def csv_table(text: Text, types: Mapping[str, ColumnType]) -> Table:
-    """A CSV with a header: each column all integers, else all numbers, else text."""
+def csv_table(text: Text, types: Mapping[str, ColumnType], *, by_value: bool = False) -> Table:
+    """A CSV with a header: each column all integers, else all numbers, else text; or each value `by_value`."""
     records = _Records(text)
     try:
         header = next(csv.reader(io.StringIO(text.first_line(), newline="")), [])
@@ -32,12 +34,14 @@ def csv_table(text: Text, types: Mapping[str, ColumnType]) -> Table:
     for at, name in enumerate(header):
         if name in header[:at]:
             raise input_error("repeated-column", f"two columns are called {name!r}", text.source, 1, at + 1)
-    forced = {name: pa.string() for name in header if types.get(name) == "text" or name == "event"}
+    single = [name for name in header if by_value and name not in (*TIMES, "event", *types)]
+    forced = {name: pa.string() for name in header if types.get(name) == "text" or name in ("event", *single)}
     table = _parsed_csv(text, header, forced)
     vague = {name: pa.string() for name in header if _read_as_text(name, table[name])}
     if vague:
         table = _parsed_csv(text, header, forced | vague)
     columns = {name: _all_integers(name, flat(table[name]), name in vague) for name in header}
+    columns |= {name: [_typed(value) for value in flat(table[name]).to_pylist()] for name in single}
     lines = np.arange(2, table.num_rows + 2, dtype=np.int64)
     regular = text.count(b"\n") == table.num_rows + 1
     bad: list[tuple[int, BadRow]] = []
@@ -135,11 +139,12 @@ def _lines_to_header(text: Text) -> int:
 
 
 def _read_as_text(name: str, column: pa.ChunkedArray) -> bool:
-    """Whether Arrow's guess loses the text: times that are no integers, dates, and integers beyond int64."""
+    """Whether Arrow's guess loses the text: times that are no integers, dates, integers beyond int64, and `nan`."""
     kind = column.type
     if pa.types.is_floating(kind) and name not in TIMES:
         numbers = column.to_numpy()
-        return bool((np.abs(numbers) >= 2.0**53).any())
+        absent = np.asarray(flat(column).is_null())
+        return bool(((np.abs(numbers) >= 2.0**53) | np.isnan(numbers) & ~absent).any())
     if pa.types.is_string(kind) or pa.types.is_null(kind):
         return False
     return (name in TIMES and not pa.types.is_integer(kind)) or pa.types.is_temporal(kind) or pa.types.is_boolean(kind)
@@ -152,10 +157,19 @@ def _all_integers(name: str, column: pa.Array, vague: bool) -> Raw:
     values = column.to_pylist()
     for convert in (int, float):
         try:
-            return [None if v is None else convert(v) for v in values]
+            numbers = [None if v is None else convert(v) for v in values]
         except ValueError:
             continue
+        if all(number == number for number in numbers):  # a column with nan is one of texts
+            return numbers
     return column
+
+
+def _typed(text: str | None) -> object:
+    """An integer, else a number, else text."""
+    if text is None or _NUMBER.fullmatch(text) is None:
+        return text
+    return float(text) if any(mark in text for mark in ".eE") else int(text)
 
 
 def _open_mark(row: str) -> int:

@@ -75,9 +75,10 @@ def _words(column: Column, by_column: bool) -> np.ndarray[tuple[int], np.dtype[n
 def _number(text: str) -> int | float | None:
     for kind in (int, float):
         try:
-            return kind(text)
+            number = kind(text)
         except ValueError:
             continue
+        return number if number == number else None
     return None
 
 

@@ -65,12 +65,13 @@ def settled(facts: Facts, bad_rows: BadRows, bad_file: str | os.PathLike[str] | 
     return facts
 
 
-def write_bad_rows(rows: Sequence[BadRow], path: Path) -> None:
-    """The skipped rows as CSV: file, line, column, problem, and the row itself."""
+def write_bad_rows(rows: Sequence[BadRow], path: Path, *, more: bool = False) -> None:
+    """The skipped rows as CSV: file, line, column, problem, and the row itself; `more` adds them to the file."""
     try:
-        with path.open("w", encoding="utf-8", newline="") as out:
+        with path.open("a" if more else "w", encoding="utf-8", newline="") as out:
             writer = csv.writer(out, lineterminator="\n")
-            writer.writerow(["file", "line", "column", "problem", "row"])
+            if not more:
+                writer.writerow(["file", "line", "column", "problem", "row"])
             for row in rows:
                 span = row.diagnostic.span
                 place = [span.source, span.line, span.column] if span else ["", "", ""]

@@ -76,8 +76,8 @@ class BadCells:
                 if 0 not in lengths:
                     code, message, hint = "long-field", f"field {at + 1} is longer than 16 MB", "is a line end missing?"
             case "unknown":
-                code, message = "unknown-name", f"the program does not know {name}"
-                hint = self.expected.hint_for(name)
+                code = "unknown-name"
+                message, hint = self.expected.unknown(name)
             case "short":
                 assert layout is not None
                 at, code = len(fields), "missing-field"

@@ -55,6 +55,7 @@ class _Problems:
 
 def table_facts(table: Table, expected: Expected, name: str | None = None, bad_limit: int | None = None) -> Facts:
     """The facts of a table; without a `name` its column `event` names each row's."""
+    expected.columns.update(table.columns)
     problems = _Problems(table, np.ones(table.length, np.bool_))
     if not table.columns:  # an empty file, or one without a single readable row
         return Facts({}, problems.bad_rows(bad_limit), len(table.bad), len(table.bad))
@@ -63,7 +64,7 @@ def table_facts(table: Table, expected: Expected, name: str | None = None, bad_l
     kinds = {n: expected.declared(n) for n in names}
     for row in np.flatnonzero(problems.good & np.array([kinds[n] is None for n in names] or [False])[owner]).tolist():
         unknown = names[owner[row]]
-        message, hint = f"the program does not know {unknown}", expected.hint_for(unknown)
+        message, hint = expected.unknown(unknown)
         problems.add(row, "unknown-name", "event", message, hint)
     present = set(kinds.values())
     special = {"time", "arrival", "probability", "op"} | (set() if name else {"event"})
