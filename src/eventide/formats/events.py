@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from eventide.errors import InputError
 from eventide.formats.expected import Arities, ColumnType, Declared, Expected, TimeUnit
-from eventide.formats.facts import Facts, merged, moved
+from eventide.formats.facts import Facts, chosen, merged, moved
 from eventide.formats.files import Text, read_text
 from eventide.formats.headed_csv import csv_table
 from eventide.formats.problems import SHOWN, BadRows, input_error, settled
 from eventide.formats.rtec_csv import read_rtec
-from eventide.formats.table_files import file_table, json_table, memory_table
+from eventide.formats.table_files import file_table, json_tables, memory_table
 from eventide.formats.tables import table_facts
 
 FilePath = str | os.PathLike[str]
@@ -130,10 +133,20 @@ def _piece(text: Text, expected: Expected, limit: int | None) -> Facts:
     if text.form == "rtec":
         facts = read_rtec(text, expected, limit)
     elif text.form == "json":
-        facts = table_facts(json_table(text), expected, None, limit)
+        facts = _in_order([table_facts(table, expected, None, limit) for table in json_tables(text)], text.source)
     else:
         facts = table_facts(csv_table(text, expected.column_types, by_value=True), expected, None, limit)
     return moved(facts, text.above)
+
+
+def _in_order(parts: list[Facts], source: str) -> Facts:
+    """The facts of one text that was read as several tables, in the order of its lines."""
+    if len(parts) == 1:
+        return parts[0]
+    facts = merged(parts, exact=True)
+    tables = {key: replace(chosen(table, np.argsort(table.rows, kind="stable")), origins=((source, 0),))
+              for key, table in facts.tables.items() if table.rows is not None}
+    return replace(facts, tables=tables)
 
 
 def is_headed(text: Text) -> bool:

@@ -175,12 +175,13 @@ class FactTable:
         return self.origins[bisect_right([first for _, first in self.origins], row) - 1][0], number
 
 
-def _joined(tables: Sequence[FactTable]) -> FactTable:
+def _joined(tables: Sequence[FactTable], exact: bool) -> FactTable:
     """Facts of one name and number of arguments from several sources."""
     first = tables[0]
     if len(tables) == 1:
         return first
-    widen = all(t.by_column for t in tables)
+    by_column = all(t.by_column for t in tables)
+    widen = by_column and not exact
     lengths = np.cumsum([0, *(len(t) for t in tables)]).tolist()
     origins = tuple((name, at + base) for t, base in zip(tables, lengths, strict=False) for name, at in t.origins)
     args = tuple(concat_columns([t.args[j] for t in tables], widen) for j in range(len(first.args)))
@@ -202,7 +203,7 @@ def _joined(tables: Sequence[FactTable]) -> FactTable:
         np.concatenate([np.ones(len(t), np.int8) if t.op is None else t.op for t in tables]) if has_op else None,
         np.concatenate([t.rows for t in tables if t.rows is not None]) if has_rows else None,
         origins,
-        widen,
+        by_column,
     )
 
 
@@ -238,14 +239,14 @@ class Facts:
         return [t for t in self.tables.values() if t.name == name]
 
 
-def merged(parts: Sequence[Facts]) -> Facts:
-    """Several inputs as one; rows keep the order in which the inputs are listed."""
+def merged(parts: Sequence[Facts], *, exact: bool = False) -> Facts:
+    """Several inputs as one; rows keep the order in which the inputs are listed, and with `exact` all their types."""
     groups: dict[tuple[str, int], list[FactTable]] = {}
     for part in parts:
         for key, table in part.tables.items():
             groups.setdefault(key, []).append(table)
     return Facts(
-        {key: _joined(tables) for key, tables in groups.items()},
+        {key: _joined(tables, exact) for key, tables in groups.items()},
         tuple(row for part in parts for row in part.bad),
         sum(part.bad_count for part in parts),
         sum(part.rows_read for part in parts),

@@ -72,6 +72,13 @@ def read_text(path: str | os.PathLike[str]) -> Text:
     return checked_text(source, data, size)
 
 
+def text_of(source: str, content: bytes) -> Text:
+    """The text of bytes that are in memory already."""
+    data = np.zeros(len(content) + PADDING + 1, np.uint8)
+    data[:len(content)] = np.frombuffer(content, np.uint8)
+    return checked_text(source, data, len(content))
+
+
 def missing(source: str, error: OSError) -> InputError:
     """The error for a file that cannot be opened or read."""
     hint = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,9 @@ from eventide.formats.headed_csv import csv_table
 from eventide.formats.problems import diagnostic, input_error
 from eventide.formats.sparse import Raw, flat
 from eventide.formats.tables import Table
+
+_NO_ARGUMENTS = frozenset({"time", "event", "arrival", "probability", "op"})
+_JsonRow: TypeAlias = "tuple[int, dict[str, Any], str]"  # its line, what it says, its text
 
 
 def arrow_table(table: pa.Table, source: str) -> Table:
@@ -45,10 +48,28 @@ def _numbered(source: str, columns: dict[str, Raw], length: int, text: Callable[
 
 
 def json_table(text: Text) -> Table:
-    """One JSON object per line; values keep their own types."""
-    lines: list[int] = []
-    rows: list[dict[str, Any]] = []
-    texts: list[str] = []
+    """One JSON object per line; values keep their own types, columns are in the order in which names first occur."""
+    return _json_table(text.source, *_json_rows(text))
+
+
+def json_tables(text: Text) -> list[Table]:
+    """One JSON object per line, those with the same names in one table: what else is read with it moves no column."""
+    rows, bad = _json_rows(text)
+    shapes: dict[tuple[str, ...], list[_JsonRow]] = {(): []}
+    for row in rows:
+        line, found, content = row
+        absent = next((name for name in ("time", "event") if name not in found), None)
+        if absent is None:
+            shapes.setdefault(tuple(name for name in found if name not in _NO_ARGUMENTS), []).append(row)
+        else:
+            problem = diagnostic("missing-column", f"no {absent}", text.source, line, hint="every object needs one")
+            bad.append((line, BadRow(problem, content)))
+    tables = [_json_table(text.source, group, []) for group in shapes.values() if group]
+    return [*tables, _json_table(text.source, [], bad)] if bad or not tables else tables
+
+
+def _json_rows(text: Text) -> tuple[list[_JsonRow], list[tuple[int, BadRow]]]:
+    rows: list[_JsonRow] = []
     bad: list[tuple[int, BadRow]] = []
     for line, row in enumerate(text.piece(text.start, text.stop).split("\n")[:-1], 1):
         if not row.strip():
@@ -66,16 +87,22 @@ def json_table(text: Text) -> Table:
             hint = 'expected one object per line, such as {"time": 5, "event": "stop", "vessel": 7}'
             bad.append((line, BadRow(diagnostic("bad-json", message, text.source, line, column, hint=hint), row)))
             continue
-        lines.append(line)
-        rows.append(found)
-        texts.append(row)
-    ordered = dict.fromkeys(name for row in rows for name in row)  # in order of appearance
-    columns: dict[str, Raw] = {name: [row.get(name) for row in rows] for name in ordered}
+        rows.append((line, found, row))
+    return rows, bad
+
+
+def _json_table(source: str, rows: list[_JsonRow], bad: list[tuple[int, BadRow]]) -> Table:
+    ordered = dict.fromkeys(name for _, found, _ in rows for name in found)
+    columns: dict[str, Raw] = {name: [found.get(name) for _, found, _ in rows] for name in ordered}
 
     def place(row: int, column: str) -> tuple[int, int]:
-        return lines[row], max(0, texts[row].find(f'"{column}"')) + 1
+        line, _, text = rows[row]
+        return line, max(0, text.find(f'"{column}"')) + 1
 
-    return Table(text.source, columns, len(rows), place, texts.__getitem__, np.array(lines, np.int64), bad)
+    def text(row: int) -> str:
+        return rows[row][2]
+
+    return Table(source, columns, len(rows), place, text, np.array([line for line, _, _ in rows], np.int64), bad)
 
 
 def file_table(path: str, types: Mapping[str, ColumnType]) -> Table:

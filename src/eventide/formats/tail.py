@@ -6,12 +6,9 @@ import os
 import sys
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from eventide.formats.events import is_headed
-from eventide.formats.files import Form, Text, checked_text, missing
+from eventide.formats.files import Form, Text, missing, text_of
 from eventide.formats.problems import input_error
-from eventide.formats.rtec_scan import PADDING
 
 STANDARD_INPUT = "-"
 _PIECE = 1 << 20
@@ -72,7 +69,7 @@ class Tail:
     def _form(self) -> Form:
         if self._held.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
             return "json"
-        return "headed" if is_headed(self._as_text(self._held[:self._held.rfind(b"\n") + 1])) else "rtec"
+        return "headed" if is_headed(text_of(self.source, self._held[:self._held.rfind(b"\n") + 1])) else "rtec"
 
     def _complete(self) -> int:
         """Where the complete lines end; a record of a headed CSV may go over several lines."""
@@ -92,9 +89,4 @@ class Tail:
                 self.place = replace(self.place, header=lines[:end].decode("utf-8-sig").strip())
                 above, lines = lines[:end].count(b"\n"), lines[end:]
             lines, above = f"{self.place.header}\n".encode() + lines, above - 1
-        return replace(self._as_text(lines), form=self.place.form, above=above)
-
-    def _as_text(self, lines: bytes) -> Text:
-        data = np.zeros(len(lines) + PADDING + 1, np.uint8)
-        data[:len(lines)] = np.frombuffer(lines, np.uint8)
-        return checked_text(self.source, data, len(lines))
+        return replace(text_of(self.source, lines), form=self.place.form, above=above)
