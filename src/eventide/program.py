@@ -9,17 +9,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+import pyarrow as pa
+
 from eventide.algebra.nodes import Output
 from eventide.algebra.text import to_text
 from eventide.analysis.entities import references
 from eventide.analysis.model import Model
 from eventide.analysis.passes import analyse
 from eventide.analysis.patterns import leaf_count, name_of
+from eventide.engine.bounds import Bound, bounds_of
+from eventide.engine.checkpoint import Reader
 from eventide.engine.incremental import Evaluation
 from eventide.engine.loading import Store, distinct_facts, load_stream, load_table
 from eventide.engine.recognition import Recognition, Settings
 from eventide.engine.retained import Batch, Retained, batch_of
 from eventide.engine.session import Session
+from eventide.engine.windowed import WindowedRun
 from eventide.errors import InputError, ProgramError, RuleError
 from eventide.formats import Coded, column_of, facts_from, read_background
 from eventide.formats.background import Relation as BackgroundTable
@@ -27,7 +32,7 @@ from eventide.formats.facts import Facts
 from eventide.formats.files import missing
 from eventide.formats.numbers import without_words, word_in
 from eventide.formats.problems import input_error, settled
-from eventide.results import Result
+from eventide.results import Answers, Progress, Result
 from eventide.syntax.diagnostics import Diagnostic, Span
 from eventide.syntax.event_calculus import parse as parse_rules
 from eventide.syntax.terms import Atom, Compound, Number, Term, Variable
@@ -68,6 +73,17 @@ class Program:
         """The plan as an indented tree, level by level."""
         self.require_sound()
         return to_text(self.model.plan)
+
+    def bounds(self, horizon: int | None = None) -> dict[str, Bound]:
+        """What a session must hold of each input and result, told before anything runs.
+
+        >>> import eventide as ev
+        >>> program = ev.parse("initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).")
+        >>> program.bounds()["rich(_)"].text
+        'the window'
+        """
+        session = self.session()
+        return bounds_of(session.plan, session.store, horizon)
 
     @property
     def fluents(self) -> list[str]:
@@ -115,7 +131,8 @@ class Program:
         for (kind, template, place) in self.model.numeric:
             if template in inputs and (kind == "e") == (inputs[template] == "event"):
                 wanted.setdefault((name_of(template), leaf_count(template)), []).append(place)
-        facts = facts_from(events, declared, arities=arities, names=sorted(self._inputs), **options)
+        facts = facts_from(events, declared, arities=arities, names=sorted(self._inputs),
+                           derived=[name for name in self.fluents if name not in self._inputs], **options)
         checked = without_words(facts, wanted)
         if checked.bad_count == facts.bad_count:
             return checked
@@ -188,8 +205,8 @@ class Program:
 
     def run(self, events: object, *, window: int | None = None, step: int | None = None, start: int | None = None,
             end: int | None = None, tick: int = 1, emit: Emit = "timeline", fluents: Sequence[str] | None = None,
-            initially_at: int = 0, ties: str = "termination", progress: Callable[[int, int], None] | None = None,
-            **options: Any) -> Result:
+            initially_at: int = 0, ties: str = "termination", horizon: int | None = None,
+            progress: Progress | None = None, **options: Any) -> Result:
         """Recognise: the maximal intervals of every fluent over the events.
 
         `events` is a path, a pandas, polars or Arrow table, a dict of tables by event name, or a list of these.
@@ -202,15 +219,29 @@ class Program:
         [{'args': 'ann', 'start': 4, 'end': None}]
         """
         for name, number in {"window": window, "step": step, "start": start, "end": end, "tick": tick,
-                             "initially_at": initially_at}.items():
+                             "initially_at": initially_at, "horizon": horizon}.items():
             if number is not None and not hasattr(number, "__index__"):
                 raise InputError(f"{name} is {number!r}; expected a whole number")
         settings = Settings(window, step, start, end, tick, initially_at, ties)
-        recognition = self.recognition(events, settings, fluents=fluents, **options)
-        try:
-            return Result.collect(recognition, emit, progress)
-        except RuleError as error:
-            raise self._placed(error) from error
+        answers = self.answers(events, settings, emit=emit, fluents=fluents, horizon=horizon, progress=progress,
+                               **options)
+        table = pa.concat_tables([answer.table for answer in answers]).unify_dictionaries()
+        return Result(table, answers.counts)
+
+    def answers(self, events: object, settings: Settings, *, emit: Emit = "timeline",
+                fluents: Sequence[str] | None = None, horizon: int | None = None, progress: Progress | None = None,
+                **options: Any) -> Answers:
+        """A run whose rows come one query time after the other; `run` collects them."""
+        run: Recognition | WindowedRun
+        if settings.window is None and settings.step is None and horizon is None:
+            run = self.recognition(events, settings, fluents=fluents, **options)
+        else:
+            self.require_sound()
+            session = self.session(window=settings.window, start=settings.start, tick=settings.tick,
+                                   initially_at=settings.initially_at, ties=settings.ties, horizon=horizon,
+                                   fluents=fluents)
+            run = WindowedRun(session, events if isinstance(events, Facts) else self.read(events, **options), settings)
+        return Answers(run, emit, self.placed, progress)
 
     def session(self, *, window: int | None = None, start: int | None = None, tick: int = 1, initially_at: int = 0,
                 ties: str = "termination", horizon: int | None = None, fluents: Sequence[str] | None = None,
@@ -247,7 +278,24 @@ class Program:
         return Session(self.model.plan, self._wanted(fluents), store, inputs, self._built,
                        frozenset(self.model.open_types), settings, batches, horizon, evaluation)
 
-    def _placed(self, error: RuleError) -> ProgramError:
+    def restore(self, state: bytes) -> Session:
+        """The session that `session.save()` gave as bytes, to go on with; the program must be the same.
+
+        >>> import eventide as ev
+        >>> import pyarrow as pa
+        >>> program = ev.parse("initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).")
+        >>> session = program.session(window=100)
+        >>> session.insert(pa.table({"time": [3], "event": ["win"], "who": ["ann"]}))
+        >>> session = program.restore(session.save())
+        >>> session.advance(to=10).added.select(["args", "start", "end"]).to_pylist()
+        [{'args': 'ann', 'start': 4, 'end': None}]
+        """
+        saved = Reader(state)
+        session = self.session(**saved.options)
+        session.resume(saved)
+        return session
+
+    def placed(self, error: RuleError) -> ProgramError:
         """An error of running rules as a diagnostic at the rule it is about."""
         model = self.model
         spans = _uses(error.operator, [c for clause in model.clauses for c in clause.body]) if error.operator else []

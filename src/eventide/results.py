@@ -1,21 +1,141 @@
-"""What a run gives back: a table of maximal intervals, by fluent, as a timeline, as pandas or Arrow."""
+"""What a run gives back: its answers as they come, or all together: by fluent, as a timeline, as pandas or Arrow."""
 
 from __future__ import annotations
 
 import html
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from eventide.engine.answers import SCHEMA
 from eventide.engine.recognition import Counts, Recognition, clipped
-from eventide.errors import InputError
+from eventide.engine.session import LATE, Changes, Session
+from eventide.engine.windowed import WindowedRun
+from eventide.errors import EventideError, InputError, RuleError
 from eventide.formats.results import sorted_columns, write_intervals
 
 if TYPE_CHECKING:
     import pandas
+
+EMITS = ("timeline", "windows", "changes")
+Progress = Callable[[int, int], None]
+_SHOWN = 5
+
+
+class Answer(NamedTuple):
+    """The rows of a query time, unsorted, and the facts that came too late for it."""
+
+    query_time: int
+    table: pa.Table
+    late: pa.Table
+
+
+class Answers:
+    """A run as it goes: iterating gives the rows of one query time after the other, of a `timeline` with the last."""
+
+    def __init__(self, run: Recognition | WindowedRun, emit: str, placed: Callable[[RuleError], EventideError],
+                 progress: Progress | None = None) -> None:
+        if emit not in EMITS:
+            raise InputError(f"emit is {emit!r}; known are {', '.join(EMITS[:-1])} and {EMITS[-1]}")
+        self._run, self._emit, self._placed, self._progress = run, emit, placed, progress
+
+    @property
+    def counts(self) -> Counts:
+        """What was seen and left out so far."""
+        return self._run.counts
+
+    def __iter__(self) -> Iterator[Answer]:
+        run = self._run
+        total = 1 if isinstance(run, Recognition) else run.extent.queries
+        try:
+            for number, answer in enumerate(self._answers(run), 1):
+                yield answer
+                if self._progress is not None:
+                    self._progress(number, total)
+        except RuleError as error:
+            raise self._placed(error) from error
+
+    def _answers(self, run: Recognition | WindowedRun) -> Iterator[Answer]:
+        if isinstance(run, Recognition):
+            yield Answer(run.query, _of_one_window(run, self._emit), listed(LATE.empty_table(), run.query))
+            return
+        held = _Held()
+        for changes in run:
+            if self._emit == "timeline":
+                held.apply(changes)
+                is_last = changes.query_time >= run.extent.end
+                table = held.rows() if is_last else SCHEMA.empty_table()
+            else:
+                table = emitted(run.session, changes, self._emit)
+            yield Answer(changes.query_time, table, listed(changes.late, changes.query_time))
+
+
+def emitted(session: Session, changes: Changes, emit: str) -> pa.Table:
+    """What a session says at its query time, as `windows` or as `changes`."""
+    if emit == "windows":
+        return _with_query(session.window_answer(), changes.query_time)
+    return _signed(changes.removed, changes.added, changes.query_time)
+
+
+def no_rows(emit: str) -> pa.Table:
+    """The columns of `windows` or `changes`, without rows."""
+    nothing = SCHEMA.empty_table()
+    return _with_query(nothing, 0) if emit == "windows" else _signed(nothing, nothing, 0)
+
+
+def _signed(removed: pa.Table, added: pa.Table, query: int) -> pa.Table:
+    signed = [table.add_column(0, "change", pa.repeat(sign, table.num_rows))
+              for table, sign in ((removed, "-"), (added, "+"))]
+    return _with_query(pa.concat_tables(signed).unify_dictionaries(), query)
+
+
+def listed(late: pa.Table, query: int) -> pa.Table:
+    """Facts that came too late, with the query time that would have been the first to see them."""
+    return late.append_column("query_time", pa.repeat(pa.scalar(query, pa.int64()), late.num_rows))
+
+
+def _of_one_window(run: Recognition, emit: str) -> pa.Table:
+    answer = run.answer(run.run())
+    if emit == "windows":
+        return _with_query(clipped(answer, run.start + 1, run.query + 1), run.query)
+    return answer if emit == "timeline" else _signed(answer.slice(0, 0), answer, run.query)
+
+
+class _Held:
+    """What changes add up to. Rows that came and went are taken out whenever the changes outnumber the rows."""
+
+    def __init__(self) -> None:
+        self._tables: list[pa.Table] = []
+        self._changes = self._settled = 0
+        self._limit = 100_000
+
+    def apply(self, changes: Changes) -> None:
+        """Take note of what came and what went."""
+        for table, side in ((changes.added, 1), (changes.removed, -1)):
+            if table.num_rows:
+                plain = table.set_column(0, "fluent", table["fluent"].cast(pa.string()))  # groups compare values
+                self._tables.append(plain.append_column("side", pa.repeat(pa.scalar(side, pa.int64()), len(table))))
+                self._changes += table.num_rows
+        if self._changes > 2 * self._settled + self._limit:
+            self._settle()
+
+    def _settle(self) -> None:
+        names = SCHEMA.names
+        both = pa.concat_tables(self._tables, promote_options="default").unify_dictionaries()
+        found = both.group_by(names).aggregate([("side", "sum")]).rename_columns([*names, "side"])
+        self._tables = [found.filter(pc.greater(found["side"], 0))]
+        self._changes = self._settled = self._tables[0].num_rows
+
+    def rows(self) -> pa.Table:
+        """The rows that are there now."""
+        if not self._tables:
+            return SCHEMA.empty_table()
+        self._settle()
+        table = self._tables[0].select(SCHEMA.names)
+        return table.cast(SCHEMA)
 
 
 class Result:
@@ -24,30 +144,6 @@ class Result:
     def __init__(self, table: pa.Table, counts: Counts) -> None:
         self._table = table
         self.counts = counts
-
-    @staticmethod
-    def collect(recognition: Recognition, emit: str, progress: Callable[[int, int], None] | None = None) -> Result:
-        """Run and gather the answers as `timeline`, `windows` or `changes`."""
-        parts: list[pa.Table] = []
-        last: list[pa.Table] = []
-        def each(query: int, executor: Any) -> None:
-            if emit == "timeline" and query < recognition.end:
-                return
-            answer = recognition.answer(executor)
-            if emit == "timeline":
-                parts.append(answer)
-            elif emit == "windows":
-                low = query - recognition.window + 1
-                parts.append(_with_query(clipped(answer, low, query + 1), query))
-            else:
-                parts.extend(_with_query(t, query) for t in _changes(last[0] if last else None, answer))
-                last[:] = [answer]
-
-        if emit not in ("timeline", "windows", "changes"):
-            raise InputError(f"emit is {emit!r}; known are timeline, windows and changes")
-        recognition.run(each, progress)
-        table = pa.concat_tables(parts).unify_dictionaries()
-        return Result(table, recognition.counts)
 
     def to_arrow(self) -> pa.Table:
         """The rows, sorted as they are written to files."""
@@ -83,6 +179,15 @@ class Result:
             result.setdefault(f"{row['fluent']}{args}{value}", []).append((row["start"], row["end"]))
         return result
 
+    def __repr__(self) -> str:
+        """How many rows there are, and the first of them as they are written to a CSV."""
+        table = self.to_arrow()
+        first = table.slice(0, _SHOWN).to_pylist()
+        rows = [",".join("" if v is None else str(v) for v in row.values()) for row in first]
+        more = ["…"] if len(self) > _SHOWN else []
+        count = f"{len(self)} row{'' if len(self) == 1 else 's'}"
+        return "\n".join([f"<Result: {count}>", ",".join(table.column_names), *rows, *more])
+
     def _repr_html_(self) -> str:
         table = self.to_arrow().slice(0, 200)
         head = "".join(f"<th>{html.escape(name)}</th>" for name in table.column_names)
@@ -95,22 +200,3 @@ class Result:
 
 def _with_query(table: pa.Table, query: int) -> pa.Table:
     return table.add_column(0, "query_time", pa.repeat(pa.scalar(query, pa.int64()), table.num_rows))
-
-
-def _changes(old: pa.Table | None, new: pa.Table) -> list[pa.Table]:
-    """What must be taken away from the old answer and added to get the new one. Rows within an answer are distinct."""
-    old = new.slice(0, 0) if old is None else old
-    both = pa.concat_tables([_sided(old, 1), _sided(new, 2)]).unify_dictionaries()
-    names = new.column_names
-    found = both.group_by(names).aggregate([("side", "sum")])  # 1: only before, 2: only now, 3: both
-
-    def chosen(side: int, sign: str) -> pa.Table:
-        rows = found.filter(pc.equal(found["side_sum"], side)).select(names)
-        return rows.add_column(0, "change", pa.repeat(sign, rows.num_rows))
-
-    return [chosen(1, "-"), chosen(2, "+")]
-
-
-def _sided(table: pa.Table, side: int) -> pa.Table:
-    plain = table.set_column(0, "fluent", table["fluent"].cast(pa.string()))  # groups compare values, not codes
-    return plain.append_column("side", pa.repeat(pa.scalar(side, pa.int64()), table.num_rows))

@@ -36,6 +36,11 @@ def test_a_sound_program(rules: Path, capsys: pytest.CaptureFixture[str]) -> Non
         "  statically determined happy(x)=true",
         "level 3",
         "  event                 party(x)",
+        "a session holds",
+        "  win(x)        the window",
+        "  rich(x)       the window",
+        "  happy(x)=true the window and the last 5 before it (a duration is asked for)",
+        "  party(x)      the window and the last 5 before it (for happy(_)=true: a duration is asked for)",
     ]
 
 
@@ -47,6 +52,9 @@ def test_as_json(rules: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [(row["name"], row["level"], row["keys"]) for row in found["results"]] == [
         ("rich(x)", 1, ["x"]), ("happy(x)", 2, ["x"]), ("party(x)", 3, ["x"])]
     assert found["cycles"] == []
+    assert found["bounds"][2] == {
+        "name": "happy(x)=true", "holds": "the window and the last 5 before it (a duration is asked for)", "limit": 5,
+        "why": "a duration is asked for"}
 
 
 def test_a_problem_is_shown_with_its_line(rules: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -81,6 +81,21 @@ class TestResults:
         assert run("--events events.csv --step 10 --start 0 --emit windows --fluents rich") == 0
         assert capsys.readouterr().out.splitlines()[1:] == ["20,rich,ann,true,14,20"]
 
+    def test_a_horizon_bounds_how_far_before_looks_back(
+        self, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (folder / "rules.ec").write_text(
+            "collectIntervals(i(_)=true).\ncollectIntervals(j(_)=true).\n"
+            "holdsFor(k(X)=true, I) :- holdsFor(i(X)=true, S), holdsFor(j(X)=true, T), "
+            "allen(before, S, T, target, I).\n")
+        (folder / "events.csv").write_text("i|5|2|5|true|a\nj|95|90|95|true|a\n")
+        options = "--events events.csv --window 10 --start 0 --emit changes"
+        assert run(options) == 0
+        assert capsys.readouterr().out.splitlines()[1:] == ["100,+,k,a,true,91,95"]
+        assert run(options, "--horizon 20") == 0
+        assert capsys.readouterr().out.splitlines()[1:] == []
+        assert run(options, "--horizon 0") == 2
+
     def test_several_files_behind_one_option(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         lines = EVENTS.splitlines(keepends=True)
         (folder / "a.csv").write_text("".join(lines[:2]))
@@ -143,8 +158,18 @@ class TestAccount:
         assert run("--events", "events.csv", "--window", "10") == 0
         assert "left out 1 fact that arrived too late for the window (win(_): 1)" in capsys.readouterr().err
         assert run("--events", "events.csv", "--window", "10", "--late", "fail", "-o", "out.csv") == 1
-        assert "1 fact of win(_) arrived later" in capsys.readouterr().err
+        printed = capsys.readouterr()
+        assert "1 fact of win(_) arrived later" in printed.err
         assert not (folder / "out.csv").exists()
+        assert run("--events", "events.csv", "--window", "10", "--late", "fail", "--emit", "changes") == 1
+        assert capsys.readouterr().out == ""
+
+    def test_late_facts_are_listed_beside_the_result(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (folder / "events.csv").write_text(EVENTS + "win|60|20|bob\ngo|70|70|ann|home\n")
+        assert run("--events events.csv --window 10 --start 0 -o out.csv") == 0
+        assert "(win(_): 1); they are in out.csv.late.csv" in capsys.readouterr().err
+        assert (folder / "out.csv.late.csv").read_text() == (
+            "fact,args,value,start,end,change,query_time\nwin,bob,,20,21,+,60\n")
 
     def test_bad_rows_fail_and_nothing_is_written(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (folder / "events.csv").write_text("wim|1|1|ann\n" * 30)
@@ -168,6 +193,22 @@ class TestAccount:
         assert run("--events", "events.csv", "--bad-rows", "skip") == 0
         assert capsys.readouterr().out.splitlines()[1:] == ["fast,ann,7,2,4", "fast,ann,9,4,"]
         assert "unknown" in (folder / "eventide.bad.csv").read_text()
+
+    def test_nan_in_a_column_of_numbers_is_a_bad_row(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (folder / "rules.ec").write_text("initiatedAt(fast(X)=V, T) :- happensAt(speed(X, V), T), V > 5.")
+        (folder / "events.csv").write_text("time,event,who,speed\n1,speed,ann,7.5\n2,speed,ann,nan\n3,speed,ann,9\n")
+        assert run("--events", "events.csv") == 1
+        assert "events.csv:3:13: error: argument 2 of speed is 'nan'" in capsys.readouterr().err
+        assert run("--events", "events.csv", "--bad-rows", "skip") == 0
+        assert capsys.readouterr().out.splitlines()[1:] == ["fast,ann,7.5,2,4", "fast,ann,9.0,4,"]
+
+    @pytest.mark.parametrize("text", ["rich|5|5|true|ann\n", "time,event,who\n5,rich,ann\n"])
+    def test_a_derived_fluent_among_the_data(
+        self, text: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (folder / "events.csv").write_text(text)
+        assert run("--events", "events.csv") == 1
+        assert "the program derives rich itself; it cannot be among the data" in capsys.readouterr().err
 
     def test_an_unsorted_file_is_noted(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (folder / "events.csv").write_text("".join(reversed(EVENTS.splitlines(keepends=True))))

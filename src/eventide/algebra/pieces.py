@@ -106,10 +106,11 @@ class _Cutter:
             case n.Inertia():
                 return replace(
                     node,
+                    reported=None if _all_reported(node) else node.reported,
                     changes=tuple(replace(c, points=self.cut(c.points)) for c in node.changes),
                     initial=tuple(self.cut(i) for i in node.initial),
                     delays=tuple(d if d.rows is None else replace(d, rows=self.cut(d.rows)) for d in node.delays),
-                    domain=None if node.domain is None else self.cut(node.domain))
+                    domain=None if node.domain is None or not node.initial else self.cut(node.domain))
             case n.Lasting():
                 child = self.cut(node.child)
                 return replace(node, child=child if self._cyclic(node) else self._stored(child),
@@ -157,6 +158,12 @@ class _Cutter:
 
     def _inside(self, body: n.Node) -> n.Node:
         return self._with_children(body) if isinstance(body, n.Inertia) else self.cut(body)
+
+
+def _all_reported(node: n.Inertia) -> bool:
+    """Whether a simple fluent can have no value but those that are reported."""
+    values = {c.value for c in node.changes if c.kind == "initiated"} | {d.target for d in node.delays}
+    return node.reported is not None and not node.initial and values <= set(node.reported)
 
 
 def pieces_of(plan: n.Plan) -> tuple[Piece, ...]:

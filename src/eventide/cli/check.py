@@ -1,4 +1,4 @@
-"""`eventide check`: every problem of a program at its place, then what the program is made of."""
+"""`eventide check`: every problem of a program at its place, what it is made of, what a session must hold of it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def check(
         metavar="FILE…", help="Facts and clauses (`.ec`, `.prolog`), or `NAME=FILE.csv`, a relation.")] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Print the plan, level by level.")] = False,
 ) -> None:
-    """Parse and analyse a program: its problems, and what it reads and derives.
+    """Parse and analyse a program: its problems, what it reads and derives, and what a session must hold of it.
 
     Example:
 
@@ -36,6 +36,8 @@ def check(
     problems = loaded.check()
     failed = any(problem.severity == "error" for problem in problems)
     found = summary(loaded) if loaded.model.plan.strata or not failed else {}
+    if not failed:
+        found["bounds"] = _bounds(loaded)
     tree = loaded.explain_plan() if plan and not failed else None
     if messages.json:
         data = {"diagnostics": [problem.as_dict() for problem in problems], **found}
@@ -78,6 +80,21 @@ def summary(program: Program) -> dict[str, Any]:
             "cycles": [cycle for cycle in cycles if cycle]}
 
 
+def _bounds(program: Program) -> list[dict[str, Any]]:
+    """What a session must hold of every input and result."""
+    from eventide.report.graph import domains, signature
+
+    model = program.model
+    names = {template: signature(template, domains(model, "e" if kind == "event" else "f", template))
+             for template, kind in model.inputs.items()}
+    for output in model.outputs:
+        keys = domains(model, "e" if output.kind == "event" else "f", output.template)
+        value = "" if output.value is None else f"={output.value}"
+        names[output.definition] = signature(output.template, keys) + value
+    return [{"name": names[name], "holds": bound.text, "limit": bound.limit, "why": bound.why}
+            for name, bound in program.bounds().items() if name in names]
+
+
 def _lines(found: dict[str, Any]) -> Iterator[str]:
     """The summary as people read it."""
     if not found:
@@ -94,3 +111,8 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
         yield f"  {row['kind']:21} {row['name']}{values}"
     for cycle in found["cycles"]:
         yield f"cycle through {', '.join(cycle)}"
+    if found.get("bounds"):
+        yield "a session holds"
+        width = max(len(row["name"]) for row in found["bounds"])
+        for row in found["bounds"]:
+            yield f"  {row['name']:{width}} {row['holds']}"

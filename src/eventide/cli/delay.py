@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from eventide.cli.messages import messages
-from eventide.cli.run import _check_ending, _check_inputs_stay, _count
+from eventide.cli.run import _check_inputs_stay, check_ending, count_of
 
 
 def delay(
@@ -42,7 +42,7 @@ def delay(
     eventide delay events.csv --delayed 0.5 --unit 10 -o late.csv
     ```
     """
-    _check_ending(out)
+    check_ending(out)
     _check_inputs_stay(out, events)
 
     from eventide.signals.disturbance import Disturbance
@@ -52,5 +52,5 @@ def delay(
                               seed=seed, shift=shift)
     done = disturb_files(events, out, disturbance, time_unit)
     last = "" if done.last is None else f"; the last arrives at {done.last}"
-    messages.say(f"read {_count(done.read, 'row')}, wrote {done.written} in {out}{last}",
+    messages.say(f"read {count_of(done.read, 'row')}, wrote {done.written} in {out}{last}",
                  read=done.read, written=done.written, last=done.last, file=str(out))

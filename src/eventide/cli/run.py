@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal
 
 import typer
 
@@ -17,19 +19,23 @@ from eventide.cli.progress import progress
 from eventide.errors import EventideError, InputError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from eventide.engine.recognition import Counts
-    from eventide.formats.facts import Facts
+    from eventide.formats.facts import BadRow
+    from eventide.formats.results import Columns
     from eventide.program import Program
-    from eventide.results import Result
+    from eventide.results import Answers
 
 LARGEST = 2**62  # times and lengths must leave room in 64 bits
+IN_MEMORY = 1 << 26  # what goes to standard output waits until all is known, in memory or beyond that on the disk
 
 
 def run(
     program: Annotated[str, typer.Argument(metavar="PROGRAM", help="The rules: `.ec`, `.prolog` or `.pl`.")],
     events: Annotated[list[str], typer.Option(
         metavar="FILE…", help="Facts: `.csv`, `.jsonl` (also `.gz`), `.parquet`, `.arrow`; or `NAME=FILE`, the table "
-        "of one event.")],
+        "of one event; with `--follow` also `-`, standard input.")],
     background: Annotated[list[str] | None, typer.Option(
         metavar="FILE…", help="Facts and clauses (`.ec`, `.prolog`), or `NAME=FILE.csv`, a relation.")] = None,
     window: Annotated[int | None, typer.Option(
@@ -41,9 +47,9 @@ def run(
     end: Annotated[int | None, typer.Option(
         metavar="T", help="The end of the run [default: when the last fact occurs or arrives].")] = None,
     tick: Annotated[int, typer.Option(metavar="N", help="Distance of neighbouring time-points.", min=1)] = 1,
-    emit: Annotated[Literal["timeline", "windows", "changes"], typer.Option(
-        help="The final intervals, those of each window, or what changes from one query time to the next.",
-    )] = "timeline",
+    emit: Annotated[Literal["timeline", "windows", "changes"] | None, typer.Option(
+        help="The final intervals, those of each window, or what changes from one query time to the next "
+        "[default: timeline; with --follow changes].")] = None,
     engine: Annotated[Literal["local", "spark"], typer.Option(help="Where it runs.")] = "local",
     fluents: Annotated[str | None, typer.Option(
         metavar="A,B,…", help="Keep only these fluents and events in the result.")] = None,
@@ -51,7 +57,17 @@ def run(
     bad_rows: Annotated[Literal["fail", "skip"], typer.Option(
         help="Stop at rows that are no facts, or count them and write them to OUT.bad.csv.")] = "fail",
     late: Annotated[Literal["report", "fail"], typer.Option(
-        help="What to do with facts older than the window when they arrive.")] = "report",
+        help="Facts older than the window when they arrive: count them and write them to OUT.late.csv, or stop.",
+    )] = "report",
+    horizon: Annotated[int | None, typer.Option(
+        metavar="N", help="How far back `before` may look from the window [default: to the start].", min=1)] = None,
+    follow: Annotated[bool, typer.Option(
+        "--follow", help="Read on as a file grows, or standard input, and answer each query time when it has passed.",
+    )] = False,
+    poll: Annotated[float, typer.Option(
+        metavar="SECONDS", help="With `--follow`: how often to look whether a file has grown.", min=0.001)] = 0.5,
+    state: Annotated[Path | None, typer.Option(
+        metavar="FILE", help="With `--follow` and `-o`: save here after every query time, and go on from it.")] = None,
     ties: Annotated[Literal["termination", "initiation"], typer.Option(
         help="Which wins when both happen at one time-point.")] = "termination",
     threads: Annotated[int | None, typer.Option(
@@ -74,7 +90,7 @@ def run(
     ```
     """
     for option, number in {"window": window, "step": step, "start": start, "end": end, "tick": tick,
-                           "initially-at": initially_at}.items():
+                           "initially-at": initially_at, "horizon": horizon}.items():
         if number is not None and abs(number) > LARGEST:
             raise typer.BadParameter(f"{number} is out of range: times have less than 63 bits",
                                      param_hint=f"--{option}")
@@ -85,12 +101,17 @@ def run(
         raise typer.BadParameter(f"the run would end at {end}, before it starts at {start}", param_hint="--end")
     if step is not None and window is None:
         window = step
-    _check_ending(out)
+    if follow:
+        _check_following(events, window, end, emit, out, state)
+    elif state is not None or "-" in events:
+        raise typer.BadParameter("this needs --follow", param_hint="--events" if state is None else "--state")
+    check_ending(out)
     _check_inputs_stay(out, [program, *events, *(background or ())])
     watch = Watch()
     if threads is not None:
         limit_threads(threads)
 
+    from eventide.engine.recognition import Settings
     from eventide.program import load
 
     with watch("rules"):
@@ -99,23 +120,75 @@ def run(
         chosen = _chosen(loaded, fluents)
     warnings = sum(d.severity == "warning" for d in loaded.check())
     if warnings:
-        messages.say(f"{_count(warnings, 'warning')} about the rules; `eventide check` shows them", warnings=warnings)
+        messages.say(f"{count_of(warnings, 'warning')} about the rules; `eventide check` shows them", warnings=warnings)
+    if window is not None and step is not None and step > window:
+        messages.say(f"the step ({step}) is longer than the window ({window}): facts between two windows are too late")
+    settings = Settings(window, step, start, end, tick, initially_at, ties)
+    if follow:
+        from eventide.cli.follow import Following, Options
+
+        wanted: Literal["windows", "changes"] = "windows" if emit == "windows" else "changes"
+        options = Options(settings, wanted, chosen, horizon, bad_rows, late, time_unit)
+        Following(loaded, options, events[0], out, state).run(poll)
+        return
     with watch("reading"):
         facts = loaded.read(events, bad_rows=bad_rows, time_unit=time_unit)
     for note in facts.notes:
         messages.note(note)
-    messages.say(f"read {_count(len(facts), 'fact')} of {_count(len(facts.tables), 'kind')} in {watch.last:.2f} s")
-    if window is not None and step is not None and step > window:
-        messages.say(f"the step ({step}) is longer than the window ({window}): facts between two windows are too late")
-    with watch("reasoning"), progress("window") as advance:
-        result = loaded.run(facts, window=window, step=step, start=start, end=end, tick=tick, emit=emit,
-                            fluents=chosen, initially_at=initially_at, ties=ties, progress=advance)
-    if late == "fail" and result.counts.too_late:
-        raise too_late(result.counts)
-    with watch("writing"):
-        left_out = _write_bad(facts, out)
-        _write(result, out)
-    _account(facts, result, left_out, out, watch, profile)
+    messages.say(f"read {count_of(len(facts), 'fact')} of {count_of(len(facts.tables), 'kind')} in {watch.last:.2f} s")
+    with progress("window") as advance:
+        with watch("reasoning"):
+            answers = loaded.answers(facts, settings, emit=emit or "timeline", fluents=chosen, horizon=horizon,
+                                     progress=advance)
+        written = Written(answers, watch, late)
+        with watch("writing"):
+            _write(written, out)
+            late_file = write_late(written.late, out)
+            bad_file = write_bad(facts.bad, out)
+    watch.parts["writing"] -= watch.within
+    account(answers.counts, facts.bad_count, bad_file, late_file)
+    _conclude(answers.counts, written.rows, out, watch, profile)
+
+
+def _check_following(events: list[str], window: int | None, end: int | None, emit: str | None, out: Path | None,
+                     state: Path | None) -> None:
+    """Refuse what has no meaning with `--follow`."""
+    refused = {
+        "--events": (len(events) > 1 and "one file or - can be followed, not several")
+        or (not events[0].endswith((".csv", ".jsonl", "-")) and "a .csv, a .jsonl or - can be followed"),
+        "--window": window is None and "a stream has no end: give the length of the window, or --step",
+        "--end": end is not None and "a stream that is followed has no end",
+        "--emit": emit == "timeline" and "a stream has no final intervals; choose windows or changes",
+        "-o": out is not None and out.suffix == ".parquet" and "Parquet cannot grow; choose .csv or .jsonl",
+        "--state": state is not None and (out is None or events[0] == "-") and "it needs -o and a file to follow",
+    }
+    for option, problem in refused.items():
+        if problem:
+            raise typer.BadParameter(problem, param_hint=option)
+
+
+class Written:
+    """The rows of a run on their way to a file, sorted; what is counted or kept of them."""
+
+    def __init__(self, answers: Answers, watch: Watch, late: str) -> None:
+        self._answers, self._watch, self._fail = answers, watch, late == "fail"
+        self.rows = 0
+        self.late: list[pa.Table] = []
+
+    def __iter__(self) -> Iterator[Columns]:
+        from eventide.formats.results import sorted_columns
+
+        rest = iter(self._answers)
+        while True:
+            with self._watch("reasoning", inside=True):
+                answer = next(rest, None)
+            if answer is None:
+                break
+            self.rows += answer.table.num_rows
+            self.late.append(answer.late)
+            yield sorted_columns(answer.table)
+        if self._fail and self._answers.counts.too_late:
+            raise too_late(self._answers.counts)
 
 
 class Watch:
@@ -124,13 +197,16 @@ class Watch:
     def __init__(self) -> None:
         self.parts: dict[str, float] = {}
         self.last = 0.0
+        self.within = 0.0
 
     @contextmanager
-    def __call__(self, part: str) -> Iterator[None]:
-        """Measure what is done inside."""
+    def __call__(self, part: str, inside: bool = False) -> Iterator[None]:
+        """Measure what is done in the block; `within` adds up those that are inside another block."""
         began = time.perf_counter()
         yield
-        self.last = self.parts[part] = time.perf_counter() - began
+        self.last = time.perf_counter() - began
+        self.parts[part] = self.parts.get(part, 0.0) + self.last
+        self.within += self.last if inside else 0.0
 
     @property
     def total(self) -> float:
@@ -151,7 +227,7 @@ def too_late(counts: Counts) -> EventideError:
     from eventide.syntax.diagnostics import Diagnostic
 
     hint = "use a longer --window, or --late report to go on without them"
-    problems = [Diagnostic("error", "too-late", f"{_count(number, 'fact')} of {name} arrived later than the window "
+    problems = [Diagnostic("error", "too-late", f"{count_of(number, 'fact')} of {name} arrived later than the window "
                            "reaches back", None, hint) for name, number in sorted(counts.late_by_name.items())]
     return InputError("\n".join(p.render() for p in problems), problems)
 
@@ -171,7 +247,7 @@ def _chosen(program: Program, fluents: str | None) -> list[str] | None:
     return names
 
 
-def _check_ending(out: Path | None) -> None:
+def check_ending(out: Path | None) -> None:
     """Refuse a result that cannot be written before any work is done."""
     if out is None:
         return
@@ -195,59 +271,107 @@ def _check_inputs_stay(out: Path | None, inputs: list[str]) -> None:
             raise typer.BadParameter(f"{out} is an input of this run; the result would replace it", param_hint="-o")
 
 
-def _write(result: Result, out: Path | None) -> None:
-    if out is not None:
-        result.write(out)
-        return
-    from eventide.formats.results import WRITERS, sorted_columns
-
+def standard_output() -> BinaryIO:
+    """Where results go without `-o`."""
     if sys.stdout is None:
         raise InputError("standard output is closed; name a file with -o")
     sys.stdout.flush()
-    WRITERS[".jsonl" if messages.json else ".csv"](sorted_columns(result.to_arrow()), sys.stdout.buffer)
-    sys.stdout.buffer.flush()
+    return sys.stdout.buffer
 
 
-def _write_bad(facts: Facts, out: Path | None) -> Path | None:
+def _write(pieces: Written, out: Path | None) -> None:
+    """The result, whole or not at all."""
+    from eventide.formats.results import WRITERS, whole_file, writer_for
+
+    if out is not None:
+        with whole_file(out) as file:
+            writer_for(out)(pieces, file)
+        return
+    target = standard_output()
+    with tempfile.SpooledTemporaryFile(IN_MEMORY) as waiting:
+        WRITERS[".jsonl" if messages.json else ".csv"](pieces, waiting)  # type: ignore[arg-type]
+        waiting.seek(0)
+        shutil.copyfileobj(waiting, target)
+    target.flush()
+
+
+def write_late(late: list[pa.Table], out: Path | None) -> Path | None:
+    """The facts that came too late, in a file beside the result."""
+    if out is None or not any(table.num_rows for table in late):
+        return None
+    from eventide.formats.results import WRITERS, whole_file
+
+    path = late_path(out)
+    with whole_file(path) as file:
+        WRITERS[".csv"](late_columns(late), file)
+    return path
+
+
+def late_path(out: Path) -> Path:
+    """Where facts that came too late are listed."""
+    return out.with_name(f"{out.name}.late.csv")
+
+
+def late_columns(late: list[pa.Table]) -> Iterator[Columns]:
+    """Tables of facts that came too late, for a writer."""
+    from eventide.formats.results import text_columns
+
+    return (text_columns(table) for table in late)
+
+
+def write_bad(rows: tuple[BadRow, ...], out: Path | None) -> Path | None:
     """The rows left out go to a file beside the result, whole or not at all."""
-    if not facts.bad_count:
+    if not rows:
         return None
     from eventide.formats.problems import write_bad_rows
 
-    path = Path("eventide.bad.csv") if out is None else out.with_name(f"{out.name}.bad.csv")
+    path = bad_path(out)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        write_bad_rows(facts.bad, part)
+        write_bad_rows(rows, part)
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
     return path
 
 
-def _account(facts: Facts, result: Result, left_out: Path | None, out: Path | None, watch: Watch,
-             profile: bool) -> None:
-    """Say what was seen, what was left out and why, and what came of it."""
-    counts = result.counts
-    if left_out is not None:
-        messages.say(f"left out {_count(facts.bad_count, 'bad row')}; they are in {left_out}",
-                     bad_rows=facts.bad_count, file=str(left_out))
+def bad_path(out: Path | None) -> Path:
+    """Where bad rows go."""
+    return Path("eventide.bad.csv") if out is None else out.with_name(f"{out.name}.bad.csv")
+
+
+def account(counts: Counts, bad_count: int, bad_file: Path | None, late_file: Path | None) -> None:
+    """Say what was left out and why."""
+    if bad_count:
+        messages.say(f"left out {count_of(bad_count, 'bad row')}; they are in {bad_file}",
+                     bad_rows=bad_count, file=str(bad_file))
     if counts.before_start:
-        messages.say(f"left out {_count(counts.before_start, 'fact')} up to the start of the run",
+        messages.say(f"left out {count_of(counts.before_start, 'fact')} up to the start of the run",
                      before_start=counts.before_start)
     if counts.after_end:
-        messages.say(f"left out {_count(counts.after_end, 'fact')} after the end of the run",
+        messages.say(f"left out {count_of(counts.after_end, 'fact')} after the end of the run",
                      after_end=counts.after_end)
     if counts.unmatched:
-        messages.say(f"{_count(counts.unmatched, 'retraction')} of facts that were not there",
+        messages.say(f"{count_of(counts.unmatched, 'retraction')} of facts that were not there",
                      unmatched=counts.unmatched)
     if counts.too_late:
-        names = ", ".join(f"{name}: {number}" for name, number in sorted(counts.late_by_name.items()))
-        messages.say(f"left out {_count(counts.too_late, 'fact')} that arrived too late for the window ({names})",
-                     too_late=counts.too_late, by_name=dict(counts.late_by_name))
+        where = "; -o lists them" if late_file is None else f"; they are in {late_file}"
+        messages.say(f"left out {count_of(counts.too_late, 'fact')} that arrived too late for the window "
+                     f"({by_name(counts.late_by_name)}){where}", too_late=counts.too_late,
+                     by_name=dict(counts.late_by_name), file=None if late_file is None else str(late_file))
+
+
+def by_name(numbers: dict[str, int]) -> str:
+    """Numbers of facts by their names."""
+    return ", ".join(f"{name}: {number}" for name, number in sorted(numbers.items()))
+
+
+def _conclude(counts: Counts, rows: int, out: Path | None, watch: Watch, profile: bool) -> None:
+    """Say what came of it, and how long it took."""
     where = "" if out is None else f" in {out}"
-    messages.say(f"recognised {_count(len(result), 'row')}{where} from {_count(counts.facts, 'fact')} "
-                 f"at {_count(counts.queries, 'query time')} in {watch.total:.2f} s",
-                 rows=len(result), facts=counts.facts, queries=counts.queries, seconds=round(watch.total, 6))
+    messages.say(f"recognised {count_of(rows, 'row')}{where} from {count_of(counts.facts, 'fact')} "
+                 f"at {count_of(counts.queries, 'query time')} in {watch.total:.2f} s",
+                 rows=rows, facts=counts.facts, queries=counts.queries, seconds=round(watch.total, 6))
     if profile:
         for part, seconds in watch.parts.items():
             messages.say(f"{part:10} {seconds:10.3f} s", part=part, seconds=round(seconds, 6))
@@ -255,6 +379,6 @@ def _account(facts: Facts, result: Result, left_out: Path | None, out: Path | No
         messages.say(f"{'speed':10} {rate:10.0f} facts a second of reasoning", facts_per_second=round(rate))
 
 
-def _count(number: int, what: str) -> str:
+def count_of(number: int, what: str) -> str:
     """`1 fact`, `2 facts`."""
     return f"{number} {what}{'' if number == 1 else 's'}"

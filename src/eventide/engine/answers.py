@@ -20,8 +20,7 @@ SCHEMA = pa.schema([("fluent", pa.dictionary(pa.int32(), pa.string())), ("args",
 
 
 def _texts(domain: Domain, codes: Array) -> pa.Array:
-    dictionary = pa.array(domain.texts, pa.string())
-    return dictionary.take(pa.array(codes))
+    return domain.column.take(pa.array(codes))
 
 
 def arguments(template: str, fields: Fields, columns: dict[str, np.ndarray], space: Space, length: int) -> pa.Array:

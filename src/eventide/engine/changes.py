@@ -14,7 +14,7 @@ from eventide.engine.joins import rows_with_match
 from eventide.engine.relation import Relation, Rows, Space, append_field, from_unsorted, pack_rows, pack_with, unpack
 from eventide.errors import RuleError
 from eventide.kernels.arrays import Array, Mask
-from eventide.kernels.deadlines import automaton
+from eventide.kernels.deadlines import AutomatonResult, automaton
 from eventide.kernels.inertia import Codes, inertia, inertia_values, merge_tagged, tag, tag_rows
 from eventide.kernels.joins import contains
 from eventide.kernels.sorting import is_sorted, order, sort_points, unique
@@ -156,9 +156,8 @@ class _Builder:
         """Keys with the offset where their initial value begins, sorted, and the local values."""
         points: list[Array] = []
         values: list[Array] = []
-        late = self.timeline.start > self.timeline.initially_at
-        begin = self.timeline.inside(self.timeline.start + self.timeline.tick if late else self.timeline.initially_at)
-        for node in self.node.initial:
+        begin = self.timeline.begin
+        for node in self.node.initial if begin <= self.timeline.inside(self.timeline.until) else ():
             rows = self.evaluate(node)
             if self.node.domain is not None:
                 rows = rows.where(rows_with_match(self.space, rows, self.evaluate(self.node.domain)))
@@ -277,21 +276,33 @@ class _Builder:
         fired[TIME] = answer.fired_points & self.timeline.mask
         fired[self.value_field.name] = self._codes()[answer.fired_values]
         rows = Rows(self.node.fields, fired, int(answer.fired_points.shape[0]), timed=True)
-        left = None
-        if self.node.delays:
-            open_ = answer.ends & self.timeline.mask == self.timeline.mask
-            values = answer.values[open_]
-            left = Carry(answer.starts[open_], self._codes()[values], values >= len(self.local),
-                         answer.pending_points, answer.pending_rules)
         relation = self._result(answer.starts, answer.ends, answer.values).relation
+        left = self._left(answer, relation) if self.node.delays else None
         return SimpleFluent(relation, rows, kept_marks, left)
+
+    def _left(self, answer: AutomatonResult, relation: Relation) -> Carry:
+        """What holds after the last time-point, since when, and the deadlines that run on."""
+        mask = np.int64(self.timeline.mask)
+        open_ = answer.ends & mask == mask
+        values = answer.values[open_]
+        codes = self._codes()[values]
+        # an initial value that was initiated again is two intervals here, but one in the relation
+        whole = relation.intervals.starts[relation.intervals.ends & mask == mask]
+        rows = append_field(self.space, self.node.fields, answer.starts[open_], codes)
+        since = whole[np.searchsorted(whole | mask, rows | mask)] & mask
+        points = (answer.starts[open_] & ~mask) | since
+        sorting = np.argsort(points, kind="stable")
+        return Carry(points[sorting], codes[sorting], (values >= len(self.local))[sorting],
+                     answer.pending_points, answer.pending_rules)
 
     def _carried(self) -> tuple[tuple[Array, Array] | None, tuple[Array, Array] | None]:
         """What is carried in, as the automaton wants it."""
         if self.kept is None:
             return None, None
         carry = self.kept.carry
-        places = np.array([self.local[code] for code in carry.codes.tolist()], np.int64)
+        numbers = np.zeros(max(self.local, default=0) + 1, np.int64)
+        numbers[list(self.local)] = list(self.local.values())
+        places = numbers[carry.codes]
         if carry.quiet.any():
             moved = np.array([self.quiet.get(value, value) for value in range(len(self.local))], np.int64)
             places = np.where(carry.quiet, moved[places], places)

@@ -33,7 +33,7 @@ MAGIC = b"eventide session"
 VERSION = 1
 _DIGEST = 32
 _RESULTS = ("relations", "points", "fired", "tables", "settled", "saved")
-_BATCH = tuple(f.name for f in fields(Batch) if f.name != "columns")
+_BATCH = tuple(f.name for f in fields(Batch) if f.name not in ("columns", "ordered"))
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,8 @@ class _Writer:
 
     def batch(self, batch: Batch) -> dict[str, Any]:
         columns = {name: self.array(values) for name, values in batch.columns.items()}
-        return {"columns": columns} | {name: self.array(getattr(batch, name)) for name in _BATCH}
+        arrays = {name: self.array(getattr(batch, name)) for name in _BATCH}
+        return {"columns": columns, "ordered": batch.ordered, **arrays}
 
     def relation(self, relation: Relation) -> dict[str, Any]:
         intervals = relation.intervals
@@ -119,12 +120,13 @@ class _Writer:
         carry, marks = saved.carry, saved.marks
         return {"carry": {f.name: self.array(getattr(carry, f.name)) for f in fields(Carry)},
                 "points": self.array(marks.points), "codes": self.array(marks.codes),
-                "letters": marks.letters, "values": marks.values}
+                "letters": marks.letters, "values": marks.values, "due": saved.due}
 
     def state(self, state: State) -> dict[str, Any]:
-        inputs = {name: {"facts": self.batch(kept.facts), "waiting": [self.batch(batch) for batch in kept.waiting]}
-                  for name, kept in state.inputs.items()}
-        found: dict[str, Any] = {"inputs": inputs, "edges": state.edges, "query": state.query}
+        inputs = {name: {"facts": self.batch(kept.facts), "waiting": [self.batch(batch) for batch in kept.waiting],
+                         "size": kept.size} for name, kept in state.inputs.items()}
+        found: dict[str, Any] = {"inputs": inputs, "edges": state.edges, "query": state.query,
+                                 "sizes": state.sizes}
         for part, write in zip(_RESULTS, (self.relation, *(self.rows,) * 4, self.saved), strict=True):
             found[part] = {name: write(result) for name, result in getattr(state, part).items()}  # type: ignore[operator]
         return found
@@ -274,7 +276,7 @@ class Reader:
     def _batch(self, given: Mapping[str, Any], known: n.Fields, store: Store) -> Batch:
         length = len(self._array(given["time"]))
         arrays = {name: self._array(given[name], "b" if name == "retracts" else "i", length) for name in _BATCH}
-        return Batch(self._columns(given["columns"], known, store, length), **arrays)
+        return Batch(self._columns(given["columns"], known, store, length), **arrays, ordered=bool(given["ordered"]))
 
     def _rows(self, given: Mapping[str, Any], store: Store) -> Rows:
         known, length = _fields(given["fields"]), given["length"]
@@ -301,7 +303,7 @@ class Reader:
             check_points("points", points)
             for other in others:
                 check_same_length("codes", other, "points", points.shape[0])
-        return Saved(carry, marks)
+        return Saved(carry, marks, int(given["due"]))
 
     def _state(self, store: Store, space: Space | None, inputs: Mapping[str, Retained]) -> State:
         given = self._header["state"]
@@ -309,13 +311,15 @@ class Reader:
         for name, kept in inputs.items():
             found = given["inputs"][name]
             held[name] = Retained(name, kept.kind, kept.fields, self._batch(found["facts"], kept.fields, store),
-                                  kept.counted, [self._batch(b, kept.fields, store) for b in found["waiting"]])
+                                  kept.counted, [self._batch(b, kept.fields, store) for b in found["waiting"]],
+                                  size=int(found["size"]))
         if space is None:
             return State(held)
         rows = {part: {name: self._rows(found, store) for name, found in given[part].items()} for part in _RESULTS[1:5]}
         relations = {name: self._relation(found, space) for name, found in given["relations"].items()}
         saved = {name: self._saved(found) for name, found in given["saved"].items()}
-        return State(held, relations, **rows, saved=saved, edges=given["edges"], query=given["query"])
+        return State(held, relations, rows["points"], rows["fired"], rows["tables"], rows["settled"], saved,
+                     given["edges"], given["query"], given["sizes"])
 
 
 def _fields(given: list[list[str]]) -> n.Fields:

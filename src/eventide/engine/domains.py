@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from eventide.kernels.arrays import Array
 from eventide.kernels.joins import factorize
@@ -65,6 +66,7 @@ class Domain:
         self._numbers: npt.NDArray[np.float64] | npt.NDArray[np.int64] | None = None
         self._ranks: Array | None = None
         self._texts: list[str] | None = None
+        self._column: pa.Array | None = None
         self.width: int | None = None
         self.closed = False
 
@@ -138,3 +140,10 @@ class Domain:
         if self._texts is None:
             self._texts = [text_of(value) for value in self.values]
         return self._texts
+
+    @property
+    def column(self) -> pa.Array:
+        """The texts as an Arrow array."""
+        if self._column is None or len(self._column) != len(self.values):
+            self._column = pa.array(self.texts, pa.string())
+        return self._column

@@ -55,6 +55,8 @@ class Executor:
         self.tables = tables
         self.functions = functions or {}
         self.horizon: int | None = None
+        self.beyond = 0
+        """How many intervals have a partner for `before` beyond the horizon only."""
         self.fired: dict[str, Rows] = {}
         self.kept: dict[str, Kept] = {}
         self.found: dict[str, SimpleFluent] = {}

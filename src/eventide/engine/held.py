@@ -102,7 +102,9 @@ def memory_of(plan: Maintained, state: State, store: Store, space: Space | None)
         return tallies.setdefault((name, kind), _Tally())
 
     for name, kept in state.inputs.items():
-        tally(name, "input").add(len(kept.facts), _arrays(kept.facts), kept.facts.time)
+        for facts in (kept.facts, kept.recent):
+            if facts is not None:
+                tally(name, "input").add(len(facts), _arrays(facts), facts.time)
         for batch in kept.waiting:
             tally(name, "waiting").add(len(batch), _arrays(batch), batch.time)
     if space is not None:

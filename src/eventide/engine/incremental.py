@@ -18,19 +18,21 @@ from typing import Literal
 import numpy as np
 
 from eventide.algebra import nodes as n
+from eventide.algebra.evidence import retroactive
 from eventide.algebra.nodes import TIME
-from eventide.algebra.pieces import Piece, leaves_of, nonlocal_in, partition_of
-from eventide.engine.changes import Carry, Kept, Marks, reported, simple_fluent
+from eventide.algebra.pieces import Piece, leaves_of, nonlocal_in, partition_of, pieces_of
+from eventide.engine.changes import Carry, Kept, Marks, SimpleFluent, reported, simple_fluent
 from eventide.engine.executor import Executor, PlanIndex
 from eventide.engine.expressions import numbers
 from eventide.engine.loading import Store
 from eventide.engine.operators import Result
 from eventide.engine.relation import Relation, Rows, Space, move, pack_rows, unpack
-from eventide.engine.retained import Delta, Retained
+from eventide.engine.retained import Batch, Delta, Retained, delta_of
 from eventide.errors import EventideError
 from eventide.kernels.arrays import Array, Mask
 from eventide.kernels.intervals import clip, difference, union
 from eventide.kernels.merging import cut_at, lower
+from eventide.kernels.sorting import is_sorted
 
 Evaluation = Literal["auto", "full", "keys", "ranges"]
 EVALUATIONS = ("auto", "full", "keys", "ranges")
@@ -44,6 +46,8 @@ class Saved:
 
     carry: Carry
     marks: Marks
+    due: int
+    """When the first deadline that runs on fires."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +63,14 @@ class State:
     saved: dict[str, Saved] = field(default_factory=dict)
     edges: dict[str, int] = field(default_factory=dict)
     query: int | None = None
+    sizes: dict[str, int] = field(default_factory=dict)
+    """How many intervals of each result there were when it was last forgotten what is settled."""
 
 
 class Upkeep:
     """What is known of a piece before anything runs."""
 
-    def __init__(self, piece: Piece, filled: frozenset[str]) -> None:
+    def __init__(self, piece: Piece, filled: frozenset[str], late: Mapping[str, str]) -> None:
         self.piece = piece
         self.leaves = [leaf for d in piece.definitions for leaf in leaves_of(d.body)]
         own = set(piece.names)
@@ -72,7 +78,7 @@ class Upkeep:
         self.reads -= {f"fired {name}" for name in own}
         self.tables = {leaf.name for leaf in self.leaves if isinstance(leaf, n.Table)} & filled
         self.bounds = {leaf.name for d in piece.definitions for leaf in _bounded(d.body)}
-        self.reason = self._reason(filled)
+        self.reason = self._reason(filled, late)
         self.column: n.Field | None = None
         self.positions: dict[int, int] = {}
         if piece.kind in ("local", "points", "inertia"):
@@ -88,19 +94,17 @@ class Upkeep:
         """Whether it is a simple fluent with deadlines."""
         return any(isinstance(d.body, n.Inertia) and d.body.delays for d in self.piece.definitions)
 
-    def _reason(self, filled: frozenset[str]) -> str | None:
-        """Why its past may change when an entity appears late; None if it cannot."""
-        found: set[str] = set()
-        for definition in self.piece.definitions:
-            body = definition.body
-            if isinstance(body, n.Inertia):
-                begin = [*(c.points for c in body.changes if c.kind == "initiated"), *body.initial]
-                found |= {t for part in begin for t in _tables(part)} & filled
-                if {t for part in body.initial for t in _tables(part)} & filled:
-                    found |= {t for c in body.changes for t in _tables(c.points)} & filled
-            elif self.piece.kind != "rows":
-                found |= _tables(body) & filled
-        if found:
+    @property
+    def initial(self) -> bool:
+        """Whether it has initial values."""
+        return any(isinstance(d.body, n.Inertia) and d.body.initial for d in self.piece.definitions)
+
+    def _reason(self, filled: frozenset[str], late: Mapping[str, str]) -> str | None:
+        """Why its past may change long after; None if it cannot."""
+        reason = next((late[name] for name in self.piece.names if name in late), None)
+        if reason is not None:
+            return reason
+        if self.piece.kind not in ("rows", "inertia", "cycle") and not self.tables.isdisjoint(filled):
             return "an entity that appears later may change it"
         if self.piece.kind == "cycle" and any(nonlocal_in(d.body) for d in self.piece.definitions):
             return "it looks at whole intervals inside a cycle"
@@ -137,10 +141,11 @@ def _bounded(node: n.Node) -> Iterable[n.Fluent]:
 class Maintained:
     """The pieces of a plan with what is known of them, in order of evaluation."""
 
-    def __init__(self, pieces: Iterable[Piece], inputs: Iterable[str], built: frozenset[str]) -> None:
-        self.pieces = list(pieces)
+    def __init__(self, plan: n.Plan, inputs: Iterable[str], built: frozenset[str]) -> None:
+        self.pieces = pieces_of(plan)
+        late = retroactive(plan)
         filled = frozenset(piece.name for piece in self.pieces if piece.kind == "rows")
-        self.upkeep = [Upkeep(piece, filled) for piece in self.pieces]
+        self.upkeep = [Upkeep(piece, filled, late) for piece in self.pieces]
         self.inputs = tuple(inputs)
         self.built = built
         self.bodies: dict[str, n.Node] = {d.name: d.body for p in self.pieces for d in p.definitions}
@@ -164,13 +169,28 @@ class Maintained:
         return PlanIndex(n.Plan(tuple(n.Stratum(0, p.definitions, p.kind == "cycle") for p in self.pieces)))
 
 
+class _Whole(Executor):
+    """Reads everything that is held."""
+
+    def __init__(self, space: Space, shown: dict[str, Result], inputs: Mapping[str, Retained],
+                 tables: Mapping[str, Rows], ties: str, store: Store) -> None:
+        super().__init__(space, {}, tables, ties, store.functions)
+        self.results, self.inputs = shown, inputs
+
+    def leaf(self, node: n.Events | n.Fluent | n.Fired) -> Result | None:
+        """A result, or the facts of an input in one list."""
+        kept = self.inputs.get(node.name)
+        return super().leaf(node) if kept is None else kept.rows(self.space)
+
+
 class _Part(Executor):
     """Reads only rows of affected entities, from their fronts on."""
 
-    def __init__(self, whole: Executor, front: Array, shown: Mapping[str, Result]) -> None:
+    def __init__(self, whole: _Whole, front: Array, shown: Mapping[str, Result]) -> None:
         super().__init__(whole.space, {}, whole.tables, whole.ties, whole.functions)
         self.front = front
         self.positions: dict[int, int] = {}
+        self._inputs = whole.inputs
         self._shown = shown
         self._cut: dict[tuple[str, int], Result] = {}
 
@@ -183,7 +203,12 @@ class _Part(Executor):
         key = (_name(node), self.positions[id(node)])
         found = self._cut.get(key)
         if found is None:
+            kept = self._inputs.get(key[0])
             whole = self._shown.get(key[0])
+            if kept is not None:
+                column = kept.fields[key[1]].name
+                found = self._cut[key] = kept.affected(self.space, column, self.front)
+                return found
             if whole is None:
                 return None
             column = whole.fields[key[1]].name
@@ -196,16 +221,30 @@ class _Part(Executor):
         return found
 
 
+def longest_asked(body: n.Lasting, run: Executor) -> float | None:
+    """The longest duration that is asked for, if it does not depend on the interval."""
+    if body.rows is not None and any(name.startswith("#") for name in _tables(body.rows)):
+        return None
+    try:
+        rows = run.rows_of(body.rows) if body.rows is not None else Rows((), {}, 1, timed=False)
+        amounts = np.atleast_1d(np.asarray(numbers(body.amount, rows, run.space), np.float64))
+    except (AssertionError, EventideError):
+        return None
+    return float(amounts.max(initial=0.0))
+
+
 class Update:
     """One step: from a state and changed inputs to the next state."""
 
-    def __init__(self, plan: Maintained, old: State, space: Space, store: Store, inputs: dict[str, Retained],
-                 deltas: dict[str, Delta], edge: int, ties: str, horizon: int | None, evaluation: Evaluation) -> None:
-        self.plan, self.old, self.space, self.inputs = plan, old, space, inputs
-        self.deltas = deltas
+    def __init__(self, plan: Maintained, old: State, space: Space, store: Store, operations: Mapping[str, Batch],
+                 low: int, edge: int, ties: str, horizon: int | None, evaluation: Evaluation) -> None:
+        self.plan, self.old, self.space, self.operations, self.low = plan, old, space, operations, low
+        self.deltas: dict[str, Delta] = {}
+        self.unmatched = 0
         self.edge, self.evaluation = edge, evaluation
-        self.first = space.timeline.inside(space.timeline.start) // space.timeline.tick * space.timeline.tick
+        self.first = 0
         self.edges: dict[str, int] = {}
+        self.sizes = dict(old.sizes)
         self.changed_tables: set[str] = set()
         self.relations: dict[str, Relation] = {}
         self.points: dict[str, Rows] = {}
@@ -218,10 +257,9 @@ class Update:
         self.before: dict[str, Result] = {}
         self.moved: dict[str, tuple[Rows, Rows]] = {}
         self.all_tables = dict(store.tables)
-        self.whole = Executor(space, {}, self.all_tables, ties, store.functions)
+        self.whole = _Whole(space, self.shown, {}, self.all_tables, ties, store)
         self.whole.use(plan.index)
         self.whole.horizon = horizon
-        self.whole.results = self.shown
         self.fronts: dict[str, Array] = {}
         self._parts: dict[str, list[_Part]] = {}
         self._shares: dict[str, float] = {}
@@ -229,19 +267,27 @@ class Update:
     # -- edges: what is settled ---------------------------------------------------------------------------------------
 
     def _edges(self) -> None:
+        tick = self.space.timeline.tick
         for name in self.plan.inputs:
             self.edges[name] = self.edge
         for upkeep in self.plan.upkeep:
-            edge = min([self.edges[name] for name in upkeep.reads if name in self.edges], default=self.edge)
+            # the start of an interval happens a tick before it
+            edge = min([self.edges[name] - (tick if name in upkeep.bounds else 0) for name in upkeep.reads],
+                       default=self.edge)
             if upkeep.reason is not None or self.old.query is None:
                 edge = self.first
             elif upkeep.piece.kind == "whole":
                 edge = min(edge, self._whole_edge(upkeep.piece.body, edge))
-            elif upkeep.piece.kind == "always":
-                edge = self.first
+            elif upkeep.initial and self._unborn():
+                edge = min(edge, self.space.timeline.begin - tick)
             edge = max(edge, self.old.edges.get(upkeep.piece.name, self.first))
             for name in upkeep.piece.names:
                 self.edges[name] = self.edges[f"fired {name}"] = edge
+
+    def _unborn(self) -> bool:
+        """Whether initial values had not begun at the last query time."""
+        timeline = self.space.timeline
+        return self.old.query is not None and timeline.begin > timeline.inside(self.old.query)
 
     def _whole_edge(self, body: n.Node, edge: int) -> int:
         """The start of the first interval whose fate is not settled yet."""
@@ -251,7 +297,7 @@ class Update:
                 return self.first
             edge -= self.whole.horizon
         if isinstance(body, n.Lasting):
-            limit = self._longest(body)
+            limit = longest_asked(body, self.whole)
             if limit is not None:  # what lasts longer already is settled
                 starts, ends = spans[0]
                 open_ = (ends >= edge) & (edge - starts <= limit)
@@ -261,17 +307,6 @@ class Update:
             if low >= edge:
                 return edge
             edge = low
-
-    def _longest(self, body: n.Lasting) -> float | None:
-        """The longest duration that is asked for, if it does not depend on the interval."""
-        if body.rows is not None and any(name.startswith("#") for name in _tables(body.rows)):
-            return None
-        try:
-            rows = self.whole.rows_of(body.rows) if body.rows is not None else Rows((), {}, 1, timed=False)
-            amounts = np.atleast_1d(np.asarray(numbers(body.amount, rows, self.space), np.float64))
-        except (AssertionError, EventideError):
-            return None
-        return float(amounts.max(initial=0.0))
 
     def _times(self, name: str) -> tuple[Array, Array]:
         relation = self.old.relations.get(name)
@@ -285,6 +320,8 @@ class Update:
         needs = dict(self.edges)
         for upkeep in self.plan.upkeep:
             edge = self.edges[upkeep.piece.name] - self.space.timeline.tick * (2 if upkeep.piece.kind == "runs" else 1)
+            if isinstance(upkeep.piece.body, n.Allen) and upkeep.piece.body.relation == "before":
+                edge -= self.whole.horizon or 0  # a target may have its source there
             for name in upkeep.reads:
                 needs[name] = min(needs.get(name, edge), edge)
         for name in self.plan.built:
@@ -300,14 +337,27 @@ class Update:
         needs = self._needs()
         self._settle_tables()
         self._forget(needs)
-        origin = self.space.timeline.origin
-        inputs = {name: kept.without(needs[name] + origin) for name, kept in self.inputs.items()}
-        for name, kept in inputs.items():
-            self._input(name, kept)
+        inputs = {name: self._applied(name, kept, needs[name]) for name, kept in self.old.inputs.items()}
+        self.whole.inputs = {name: kept for name, kept in inputs.items()
+                             if kept.kind != "interval" and name not in self.plan.built}
+        for name in sorted(inputs, key=lambda name: name not in self.whole.inputs):  # fronts of plain facts come first
+            self._input(name, inputs[name])
         for upkeep in self.plan.upkeep:
             self._piece(upkeep)
         return State(inputs, self.relations, self.points, self.fired, self.tables, self.settled, self.saved,
-                     {p.name: self.edges[p.name] for p in self.plan.pieces}, self.space.timeline.until)
+                     {p.name: self.edges[p.name] for p in self.plan.pieces}, self.space.timeline.until, self.sizes)
+
+    def _applied(self, name: str, kept: Retained, need: int) -> Retained:
+        """An input without what is settled, with what came and without what went."""
+        origin = self.space.timeline.origin
+        kept = kept.without(need + origin)
+        operations = self.operations.get(name)
+        if operations is not None:
+            kept, added, removed, missed = kept.apply(operations, self.low)
+            self.unmatched += missed
+            if len(added) or len(removed):
+                self.deltas[name] = delta_of(kept.fields, [added, removed], origin)
+        return kept
 
     def _forget(self, needs: dict[str, int]) -> None:
         """What is still held of the results before: the base for the new ones."""
@@ -315,38 +365,50 @@ class Update:
         self._held: dict[str, Relation] = {}
         self._held_points: dict[str, Rows] = {}
         for name, relation in self.old.relations.items():
-            kept = Relation(self.space, relation.fields, relation.intervals)
-            self._held[name] = kept.where((kept.intervals.ends & mask) >= needs.get(name, self.first))
+            kept = self._held[name] = Relation(self.space, relation.fields, relation.intervals)
+            if 7 * len(kept) > 8 * self.sizes.setdefault(name, 64):  # forgetting in small pieces would cost too much
+                kept = self._held[name] = kept.where((kept.intervals.ends & mask) >= needs.get(name, self.first))
+                self.sizes[name] = max(len(kept), 64)
         for name, rows in self.old.points.items():
             self._held_points[name] = rows.where(rows.time >= needs.get(name, self.first))
         for name, rows in self.old.fired.items():
             self._held_points[f"fired {name}"] = rows.where(rows.time >= needs.get(f"fired {name}", self.first))
 
     def _input(self, name: str, kept: Retained) -> None:
-        if kept.kind != "interval" and name not in self.plan.built:
-            self._show(name, kept.rows(self.space), self.deltas.get(name))
+        if name in self.whole.inputs:
+            self._lower(name, self.deltas.get(name))
             return
         held = self._held.get(name)
         runs = kept.kind != "interval"
         if held is not None and name not in self.deltas and not runs:
             self._define(name, held, held)
             return
-        found = kept.relation(self.space)
-        self._define(name, held, self._spliced(held, found, self.edge))
+        new, part = self._spliced(held, kept.relation(self.space), self.edge)
+        self._define(name, held, new, part=part)
 
     def _define(self, name: str, old: Relation | None, new: Relation, shown: Relation | None = None,
-                was: Relation | None = None) -> None:
-        """Keep a relation, show it (or what is reported of it) to its readers, and find where it changed."""
+                was: Relation | None = None, part: tuple[Relation, Relation] | None = None) -> None:
+        """Keep a relation, show it (or what is reported of it) to its readers, and find where it changed.
+
+        `part`: the old and new rows among which the changes are.
+        """
         self.relations[name] = new
         visible = new if shown is None else shown
         before = was if was is not None else old
         delta = None
         if before is None:
             before = Relation.nothing(self.space, new.fields)
-        if new is not old or shown is not None:
-            delta = self._changed(before, visible)
+        if new is not old and self._everything(name):
+            delta = None if visible.intervals == before.intervals else _ANYWHERE
+        elif new is not old:
+            delta = self._changed(*(part or (before, visible)))
         self.before[name] = before
         self._show(name, visible, self._woken(name, visible, delta))
+
+    def _everything(self, name: str) -> bool:
+        """Whether all pieces that read a result are computed whole: then it does not matter where it changed."""
+        return name not in self.plan.bounds and all(
+            self._whole_type(type_) for type_, _ in self.plan.splits.get(name, ()))
 
     def _changed(self, old: Relation, new: Relation) -> Delta | None:
         """Where the content of two relations differs (the paper's I+ and I-)."""
@@ -359,6 +421,10 @@ class Update:
         # the start of an interval happens one tick before it, its end at its last point
         time = (starts & self.space.timeline.mask) - self.space.timeline.tick
         return Delta(tuple(columns[f.name] for f in new.fields), time)
+
+    def _awake(self, name: str) -> bool:
+        """Whether a start or an end that was known before happens now."""
+        return self._woken(name, self._held[name], None) is not None
 
     def _woken(self, name: str, relation: Relation, delta: Delta | None) -> Delta | None:
         """Starts and ends that were known before and happen now."""
@@ -383,34 +449,37 @@ class Update:
         self.shown[name] = result
         if name.startswith("fired ") and isinstance(result, Rows):
             self.whole.fired[name.removeprefix("fired ")] = result
+        self._lower(name, delta)
+
+    def _lower(self, name: str, delta: Delta | None) -> None:
         if delta is None or not len(delta):
             self.deltas.pop(name, None)
             return
         self.deltas[name] = delta
+        if delta is _ANYWHERE:
+            return
         tick = self.space.timeline.tick
         time = np.maximum(delta.time // tick * tick, 0)
         for type_, position in self.plan.splits.get(name, ()):
-            front = self.fronts.get(type_)
-            if front is None:
-                front = self.fronts[type_] = np.full(1 << self.space.width(type_), NEVER)
+            front = self._front(type_)
             codes = delta.columns[position]
             assert codes is not None
-            if lower(front, codes, time):
+            if lower(front, codes, time, trusted=True):
                 self._parts.pop(type_, None)
-                self._shares.pop(type_, None)
 
     def _piece(self, upkeep: Upkeep) -> None:
         piece = upkeep.piece
         first = self.old.query is None
         dirty = first or not upkeep.reads.isdisjoint(self.deltas) or not upkeep.tables.isdisjoint(self.changed_tables)
+        dirty = dirty or (upkeep.initial and self._unborn()) or self._due(upkeep)
         if piece.kind == "rows":
             self._rows(piece, dirty)
         elif piece.kind == "cycle":
-            if dirty or upkeep.delayed:
+            if dirty or any(self._awake(name) for name in upkeep.bounds.intersection(piece.names)):
                 self._cycle(upkeep)
             else:
                 self._reuse(piece)
-        elif not dirty and piece.kind not in ("whole", "runs") and not upkeep.delayed:
+        elif not dirty:
             self._reuse(piece)
         elif piece.kind == "points":
             self._events(upkeep)
@@ -418,6 +487,23 @@ class Update:
             self._inertia(upkeep)
         else:
             self._intervals(upkeep)
+
+    def _due(self, upkeep: Upkeep) -> bool:
+        """Whether a piece changes because time goes on: a deadline, a duration, a run of points that ends."""
+        timeline = self.space.timeline
+        now = timeline.inside(timeline.until)
+        if any(self.old.saved[name].due <= now for name in upkeep.piece.names if name in self.old.saved):
+            return True
+        body = upkeep.piece.body
+        if self.old.query is None or not (upkeep.piece.kind == "runs" or isinstance(body, n.Lasting)):
+            return False
+        starts, ends = self._times(upkeep.piece.name if not isinstance(body, n.Lasting) else _name(body.child))
+        open_ = starts[ends == timeline.mask]
+        if not isinstance(body, n.Lasting) or body.rows is not None:
+            return bool(open_.shape[0])
+        limit = longest_asked(body, self.whole)
+        lasted, lasts = timeline.inside(self.old.query) - open_, now - open_
+        return limit is None or bool(((lasted <= limit) & (lasts >= limit)).any())
 
     def _reuse(self, piece: Piece) -> None:
         """Nothing that the piece reads has changed."""
@@ -434,36 +520,38 @@ class Update:
             if fired is not None:
                 self.fired[name] = fired
                 self._show(f"fired {name}", fired, None)
-            if name in self.old.saved:
+            if name in self.old.saved:  # its edge stays where it was, too
                 self.saved[name] = self.old.saved[name]
+                self.edges[name] = self.old.edges[piece.name]
+        if piece.names[0] in self.saved:
+            self.edges[piece.name] = self.old.edges[piece.name]
 
-    def _define_inertia(self, name: str, body: n.Node, old: Relation | None, new: Relation) -> None:
+    def _define_inertia(self, name: str, body: n.Node, old: Relation | None, new: Relation,
+                        part: tuple[Relation, Relation] | None = None) -> None:
         """As `_define`; of a simple fluent only the declared values are shown."""
         if not isinstance(body, n.Inertia) or body.reported is None:
-            self._define(name, old, new)
-        else:
-            self._define(name, old, new, reported(body, new), None if old is None else reported(body, old))
+            self._define(name, old, new, part=part)
+            return
+        part = None if part is None else (reported(body, part[0]), reported(body, part[1]))
+        self._define(name, old, new, reported(body, new), None if old is None else reported(body, old), part)
 
     # -- the affected part --------------------------------------------------------------------------------------------
 
     def _part(self, upkeep: Upkeep) -> _Part | None:
         """The executor for the affected entities of a piece; None if everything is to be computed."""
-        if self.evaluation == "full" or upkeep.column is None or self.old.query is None:
+        if upkeep.column is None or self._whole_type(upkeep.column.type):
             return None
         if upkeep.reason is not None and not upkeep.tables.isdisjoint(self.changed_tables):
             return None
-        type_ = upkeep.column.type
-        front = self.fronts.get(type_)
-        if front is None:
-            front = self.fronts[type_] = np.full(1 << self.space.width(type_), NEVER)
+        if upkeep.initial and self._unborn():
+            return None
+        front = self._front(upkeep.column.type)
         if self.evaluation == "keys":
             front = np.where(front < NEVER, self.edges[upkeep.piece.name], NEVER)
             part = _Part(self.whole, front, self.shown)
             part.positions.update(upkeep.positions)
             return part
-        if self.evaluation == "auto" and self._share(type_, upkeep) > _MOST_PART:
-            return None
-        known = self._parts.setdefault(type_, [])
+        known = self._parts.setdefault(upkeep.column.type, [])
         part = next((p for p in known if p.fits(upkeep.positions)), None)  # type: ignore[assignment]
         if part is None:
             part = _Part(self.whole, front, self.shown)
@@ -471,19 +559,26 @@ class Update:
         part.positions.update(upkeep.positions)
         return part
 
-    def _share(self, type_: str, upkeep: Upkeep) -> float:
-        """How much of the facts the affected part has."""
+    def _front(self, type_: str) -> Array:
+        front = self.fronts.get(type_)
+        if front is None:
+            front = self.fronts[type_] = np.full(1 << self.space.width(type_), NEVER)
+        return front
+
+    def _whole_type(self, type_: str) -> bool:
+        """Whether so much is affected that everything is computed. It is decided when the facts are known."""
+        if self.evaluation != "auto" or self.old.query is None:
+            return self.evaluation == "full" or self.old.query is None
         known = self._shares.get(type_)
         if known is None:
-            front, total, affected = self.fronts[type_], 0, 0
-            for name in self.plan.inputs:
-                rows = self.shown.get(name)
+            front, total, affected = self._front(type_), 0, 0
+            for name, kept in self.whole.inputs.items():
                 for split, position in self.plan.splits.get(name, ()):
-                    if split == type_ and isinstance(rows, Rows):
-                        total += rows.length
-                        affected += int(np.count_nonzero(rows.time >= front[rows.column(rows.fields[position].name)]))
+                    if split == type_:
+                        few, many = kept.share(self.space, kept.fields[position].name, front)
+                        affected, total = affected + few, total + many
             known = self._shares[type_] = affected / total if total else 0.0
-        return known
+        return known > _MOST_PART
 
     def _since(self, front: Array | int, column: n.Field | None, rows: Rows) -> Mask:
         """Which points are computed anew."""
@@ -493,21 +588,27 @@ class Update:
         return rows.time >= front[rows.column(column.name)]
 
     def _spliced(self, old: Relation | None, new: Relation, front: Array | int,
-                 column: n.Field | None = None) -> Relation:
-        """Before the front what was known, from there on what was found; an interval across it stays one."""
+                 column: n.Field | None = None) -> tuple[Relation, tuple[Relation, Relation] | None]:
+        """Before the front what was known, from there on what was found; an interval across it stays one.
+
+        Also what was known and what was found from the front on.
+        """
         if old is None:
-            return new
+            return new, None
         timeline = self.space.timeline
         if isinstance(front, int):
-            kept = clip(old.intervals, 0, front, timeline.shift, trusted=True)
+            kept, gone = (clip(old.intervals, *ends, timeline.shift, trusted=True)
+                          for ends in ((0, front), (front, timeline.mask)))
             come = clip(new.intervals, front, timeline.mask, timeline.shift, trusted=True)
         else:
             assert column is not None
             at = [f.name for f in old.fields].index(column.name)
             place, width = self.space.shifts(old.fields)[at], self.space.width(column.type)
-            kept, come = (cut_at(a, timeline.shift, place, width, front, before=before, trusted=True)
-                          for a, before in ((old.intervals, True), (new.intervals, False)))
-        return Relation(self.space, old.fields, union(kept, come, trusted=True))
+            kept, gone, come = (cut_at(a, timeline.shift, place, width, front, before=before, trusted=True)
+                                for a, before in ((old.intervals, True), (old.intervals, False),
+                                                  (new.intervals, False)))
+        return (Relation(self.space, old.fields, union(kept, come, trusted=True)),
+                (Relation(self.space, old.fields, gone), Relation(self.space, old.fields, come)))
 
     # -- pieces -------------------------------------------------------------------------------------------------------
 
@@ -520,8 +621,9 @@ class Update:
         old = self._held.get(piece.name)
         if old is not None and found.fields != old.fields:
             found = found.project(old.fields)
-        new = self._spliced(old, found, self.edges[piece.name] if part is None else part.front, upkeep.column)
-        self._define(piece.name, old, new)
+        new, changed = self._spliced(old, found, self.edges[piece.name] if part is None else part.front,
+                                     upkeep.column)
+        self._define(piece.name, old, new, part=changed)
 
     def _events(self, upkeep: Upkeep) -> None:
         name = upkeep.piece.name
@@ -571,7 +673,7 @@ class Update:
         run = self.whole if part is None else part
         kept = self._kept(node, name, front, upkeep.column)
         found = simple_fluent(node, self.space, run.rows_of, run.ties, kept)
-        self._take_in(node, name, front, upkeep.column, found.relation, found.fired, found.marks)
+        self._take_in(node, name, front, upkeep.column, found)
 
     def _kept(self, node: n.Inertia, name: str, front: Array | int, column: n.Field | None) -> Kept | None:
         """What a simple fluent goes on from."""
@@ -589,7 +691,7 @@ class Update:
             self.saved[name] = saved
             return Kept(since, saved.carry, Marks(marks.points[stay], marks.codes[stay], marks.letters, marks.values))
         held = self._held[name]
-        return Kept(since, self._carried(held, held.where(self._crossing(held, front, column))))
+        return Kept(since, self._carried(held.where(self._crossing(held, front, column))))
 
     def _crossing(self, relation: Relation, front: Array | int, column: n.Field | None) -> Mask:
         """Which intervals hold at the front."""
@@ -598,12 +700,14 @@ class Update:
         crossing: Mask = ((relation.intervals.starts & mask) <= at) & ((relation.intervals.ends & mask) > at)
         return crossing
 
-    def _carried(self, whole: Relation, held: Relation) -> Carry:
+    def _carried(self, held: Relation) -> Carry:
         value = held.fields[-1]
         points = move(self.space, held.fields, held.fields[:-1], held.intervals.starts)
         codes = held.codes(value.name)
-        sorting = np.argsort(points, kind="stable")
-        return Carry.of(points[sorting], codes[sorting])
+        if not is_sorted(points):
+            sorting = np.argsort(points, kind="stable")
+            points, codes = points[sorting], codes[sorting]
+        return Carry.of(points, codes)
 
     def _moved(self, node: n.Inertia, name: str) -> Saved:
         """What a fluent with deadlines keeps, with everything before its new edge worked into what is carried."""
@@ -618,30 +722,33 @@ class Update:
         found = simple_fluent(replace(node, changes=(), initial=()), Space(self.space.domains, until),
                               self.whole.rows_of, self.whole.ties, settled)
         carry = saved.carry if found.left is None else found.left
-        return Saved(carry, Marks(marks.points[~early], marks.codes[~early], marks.letters, marks.values))
+        return Saved(carry, Marks(marks.points[~early], marks.codes[~early], marks.letters, marks.values), saved.due)
 
-    def _take_in(self, node: n.Inertia, name: str, front: Array | int, column: n.Field | None, found: Relation,
-                 fired: Rows, marks: Marks | None) -> None:
+    def _take_in(self, node: n.Inertia, name: str, front: Array | int, column: n.Field | None,
+                 answer: SimpleFluent) -> None:
         """The intervals of a simple fluent that were found, with what was known before."""
+        found, fired, marks, left = answer.relation, answer.fired, answer.marks, answer.left
         held = self._held.get(name)
-        new = found
+        new, part = found, None
         if held is not None:
             if node.delays:
                 front, column = self.edges[name], None
             mask = self.space.timeline.mask
             at = front if isinstance(front, int) else front[held.codes(column.name)]  # type: ignore[union-attr]
-            past = held.where((held.intervals.ends & mask) <= at)
+            past, rest = held.split((held.intervals.ends & mask) <= at)
             new = Relation(self.space, found.fields, union(past.intervals, found.intervals, trusted=True))
+            part = (rest, found)
         if node.delays:
             carry = self.saved[name].carry if name in self.saved else Carry.of(_NONE, _NONE)
             empty = Marks(_NONE, np.empty(0, np.uint32), (), ())
-            self.saved[name] = Saved(carry, empty if marks is None else marks)
-        before = self._held_points.get(f"fired {name}")
-        edge = self.edges[name]
-        rows, delta = self._spliced_points(f"fired {name}", before, fired.where(fired.time >= edge), edge, None)
-        self.fired[name] = rows
-        self._show(f"fired {name}", rows, delta)
-        self._define_inertia(name, node, held, new)
+            waiting = _NONE if left is None else left.waiting & self.space.timeline.mask
+            self.saved[name] = Saved(carry, empty if marks is None else marks, int(waiting.min(initial=NEVER)))
+            before = self._held_points.get(f"fired {name}")
+            edge = self.edges[name]
+            rows, delta = self._spliced_points(f"fired {name}", before, fired.where(fired.time >= edge), edge, None)
+            self.fired[name] = rows
+            self._show(f"fired {name}", rows, delta)
+        self._define_inertia(name, node, held, new, part)
 
     def _cycle(self, upkeep: Upkeep) -> None:
         piece = upkeep.piece
@@ -658,10 +765,11 @@ class Update:
             name, body, result = definition.name, definition.body, results[definition.name]
             if isinstance(body, n.Inertia):
                 found = self.whole.found[name]
-                self._take_in(body, name, edge, None, found.relation, found.fired, found.marks)
+                self._take_in(body, name, edge, None, found)
             elif isinstance(result, Relation):
                 old = self._held.get(name)
-                self._define(name, old, self._spliced(old, result, edge))
+                new, part = self._spliced(old, result, edge)
+                self._define(name, old, new, part=part)
             else:
                 rows, delta = self._spliced_points(name, self._held_points.get(name),
                                                    result.where(result.time >= edge), edge, None)
@@ -692,11 +800,11 @@ class Update:
         pieces = [p for p in self.plan.pieces if p.kind == "rows"]
         if not pieces or self.old.query is None:
             return
-        shown: dict[str, Result] = {name: kept.rows(self.space) if kept.kind != "interval" and name not in
-                                    self.plan.built else self.old.relations[name]
-                                    for name, kept in self.old.inputs.items() if name in self.old.relations or
-                                    (kept.kind != "interval" and name not in self.plan.built)}
-        shown |= self.old.relations
+        shown: dict[str, Result] = {name: kept.rows(self.space) for name, kept in self.old.inputs.items()
+                                    if kept.kind != "interval" and name not in self.plan.built}
+        for name, relation in self.old.relations.items():
+            body = self.plan.bodies.get(name)
+            shown[name] = reported(body, relation) if isinstance(body, n.Inertia) else relation
         shown |= self.old.points
         shown |= {f"fired {name}": rows for name, rows in self.old.fired.items()}
         for piece in pieces:
@@ -728,6 +836,7 @@ class _Early(Executor):
 
 
 _NONE = np.empty(0, np.int64)
+_ANYWHERE = Delta((), np.zeros(1, np.int64))  # it changed, and nobody asks where
 
 
 def _points_delta(rows: Rows) -> Delta:

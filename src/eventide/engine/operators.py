@@ -33,7 +33,7 @@ from eventide.engine.relation import (
 )
 from eventide.kernels.allen import allen
 from eventide.kernels.arrays import Intervals
-from eventide.kernels.intervals import clip, longer_than, shorter_than, union_all
+from eventide.kernels.intervals import clip, difference, intersect, longer_than, shorter_than, union, union_all
 from eventide.kernels.metric import dilate, erode, shift_by
 from eventide.kernels.stab import ends_of, stab_any, starts_of
 
@@ -378,9 +378,33 @@ def _allen(run: Executor, node: n.Allen) -> Result:
     timeline = run.space.timeline
     target = target.project(source.fields)
     mode = _MODES.get(node.mode, node.mode)
+    if node.relation == "before" and run.horizon is not None:
+        return _before_within(run, run.horizon, mode, source, target)
     found = allen(node.relation, mode, source.intervals, target.intervals, timeline.shift, timeline.tick,
                   trusted=True)
     return Relation(run.space, source.fields, found)
+
+
+def _before_within(run: Executor, horizon: int, mode: str, source: Relation, target: Relation) -> Relation:
+    """As `before`, but a target begins at most `horizon` after the source ends."""
+    mask = np.int64(run.space.timeline.mask)
+    ends, starts = source.intervals.ends, target.intervals.starts
+    closed = (ends & mask) != mask
+    following = np.searchsorted(starts, ends)
+    preceding = np.searchsorted(ends, starts, side="right") - 1
+    next_start = np.append(starts, np.int64(-1))[following]
+    last_end = np.append(ends, np.int64(-1))[preceding]
+    later = closed & (next_start >= 0) & (next_start | mask == ends | mask)
+    earlier = (last_end >= 0) & (last_end | mask == starts | mask)
+    near, recent = later & (next_start - ends <= horizon), earlier & (starts - last_end <= horizon)
+    run.beyond += int(np.count_nonzero(later & ~near)) + int(np.count_nonzero(earlier & ~recent))
+    ours, theirs = source.where(near), target.where(recent)
+    if mode in ("source", "target"):
+        return ours if mode == "source" else theirs
+    if mode == "relative_complement_inverse":
+        ours, theirs, mode = theirs, ours, "relative_complement"
+    combine = {"union": union, "intersection": intersect, "relative_complement": difference}[mode]
+    return Relation(run.space, source.fields, combine(ours.intervals, theirs.intervals, trusted=True))
 
 
 @operator(n.Shifted)

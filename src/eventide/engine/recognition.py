@@ -1,8 +1,8 @@
-"""Recognition over windows: which facts a query time sees, the run of the plan on them, and the answers as tables."""
+"""Recognition over one window: which facts a run sees, the run of the plan on them, and the answers as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,11 +13,10 @@ from eventide.algebra.nodes import Output, Plan, references_of
 from eventide.engine.answers import SCHEMA, events_table, intervals_table
 from eventide.engine.domains import GrowthError, value_of
 from eventide.engine.executor import Executor, PlanIndex
-from eventide.engine.loading import NEVER, Store, Stream, as_inputs, take, time_range
+from eventide.engine.loading import Store, Stream, as_inputs, take, time_range
 from eventide.engine.memory import keep_freed_memory
 from eventide.engine.relation import Relation, Rows, Space, Timeline
 from eventide.errors import EventideError, InputError, RangeError, RuleError
-from eventide.kernels.arrays import Array
 
 MOST_TIME = 1 << 62
 
@@ -47,10 +46,52 @@ class Counts:
     queries: int = 0
     unmatched: int = 0
     """Retractions of facts that were not there."""
+    beyond_horizon: int = 0
+    """How many intervals, at most at one query time, had a partner for `before` beyond the horizon only."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """From where to where a run goes, and in which steps."""
+
+    start: int
+    end: int
+    window: int
+    step: int
+
+    @staticmethod
+    def of(settings: Settings, times: tuple[int, int] | None, news: int | None) -> Extent:
+        """The extent of a run over facts with these first and last times; `news` is when the last occurs or arrives."""
+        if settings.tick < 1:
+            raise EventideError(f"the tick is {settings.tick}; it must be at least 1")
+        low, high = times if times is not None else (0, 0)
+        start = settings.start if settings.start is not None else low - settings.tick
+        end = settings.end if settings.end is not None else start if news is None else news
+        if end < start:
+            event = f"the run starts at {start}, but the last event is at {end}"
+            raise InputError(event if settings.end is None else f"the run ends at {end}, but it starts at {start}")
+        edges = (low, high, start, end, settings.initially_at)
+        if max(edges) - min(edges) >= MOST_TIME or max(map(abs, edges)) >= 2 * MOST_TIME - settings.tick:
+            raise RangeError(f"times from {min(edges)} to {max(edges)} span more than 62 bits; "
+                             "declare a coarser unit of time")
+        window = settings.window if settings.window is not None else max(end - start, settings.tick)
+        step = settings.step if settings.step is not None else window
+        if window < 1 or step < 1 or max(window, step) > MOST_TIME:
+            raise EventideError(f"window ({window}) and step ({step}) must be at least 1")
+        return Extent(start, end, window, step)
+
+    @property
+    def queries(self) -> int:
+        """How many query times there are."""
+        return max(-((self.start - self.end) // self.step), 1)
+
+    def query_times(self) -> Iterator[int]:
+        """start+step, start+2·step, … until the end is covered."""
+        return (self.start + number * self.step for number in range(1, self.queries + 1))
 
 
 class Recognition:
-    """One program over one store of facts."""
+    """One program over one store of facts, in one window."""
 
     def __init__(self, plan: Plan, wanted: Sequence[Output], store: Store, built: frozenset[str],
                  open_types: frozenset[str], settings: Settings) -> None:
@@ -59,87 +100,34 @@ class Recognition:
         self._index = PlanIndex(plan)
         keep_freed_memory()
         self.counts = Counts(sum(len(stream) for stream in store.streams.values()), unmatched=store.unmatched)
-        if settings.tick < 1:
-            raise EventideError(f"the tick is {settings.tick}; it must be at least 1")
         span = time_range(store.streams.values())
-        low, high = span if span is not None else (0, 0)
-        known = [stream.last_news() for stream in store.streams.values() if len(stream)]
-        self.start = settings.start if settings.start is not None else low - settings.tick
-        self.end = settings.end if settings.end is not None else max(known, default=self.start)
-        if self.end < self.start:
-            event = f"the run starts at {self.start}, but the last event is at {self.end}"
-            raise InputError(event if settings.end is None else f"the run ends at {self.end}, but it starts at "
-                             f"{self.start}")
-        edges = (low, high, self.start, self.end, settings.initially_at)
-        if max(edges) - min(edges) >= MOST_TIME or max(map(abs, edges)) >= 2 * MOST_TIME - settings.tick:
-            raise RangeError(f"times from {min(edges)} to {max(edges)} span more than 62 bits; "
-                             "declare a coarser unit of time")
-        self.window = settings.window if settings.window is not None else max(self.end - self.start, settings.tick)
-        self.step = settings.step if settings.step is not None else self.window
-        if self.window < 1 or self.step < 1 or max(self.window, self.step) > MOST_TIME:
-            raise EventideError(f"window ({self.window}) and step ({self.step}) must be at least 1")
-        self._low, self._high = low, high
+        news = max((stream.last_news() for stream in store.streams.values() if len(stream)), default=None)
+        extent = Extent.of(replace(settings, window=None, step=None), span, news)
+        self.start, self.end, self.query = extent.start, extent.end, extent.start + extent.window
+        self._low, self._high = span if span is not None else (0, 0)
         self._read = {name for stratum in plan.strata for definition in stratum.definitions
                       for name in references_of(definition.body)}
 
-    def query_times(self) -> Iterator[int]:
-        """start+step, start+2·step, … until the end is covered."""
-        query = self.start + self.step
-        while True:
-            yield query
-            if query >= self.end:
-                return
-            query += self.step
-
-    def _first_query(self, arrival: Array) -> Array:
-        """The first query time at or after each arrival."""
-        steps: Array = np.maximum(-((self.start - arrival) // self.step), 1)
-        return self.start + steps * self.step
-
     def accepted(self) -> dict[str, Stream]:
-        """The streams without facts outside the run and facts too late for every window; both are counted."""
+        """The streams without facts outside the run, which are counted."""
         result: dict[str, Stream] = {}
         for name, stream in self.store.streams.items():
             last = stream.time if stream.end is None else stream.end - 1
             arrival = stream.time if stream.arrival is None else stream.arrival
             before = last <= self.start
             after = np.maximum(arrival, stream.time) > self.end
-            seen = ~before & ~after
-            late = seen & (last <= self._first_query(np.clip(arrival, self.start, self.end)) - self.window)
             self.counts.before_start += int(before.sum())
             self.counts.after_end += int(after.sum())
-            if late.any():
-                self.counts.too_late += int(late.sum())
-                self.counts.late_by_name[name] = int(late.sum())
+            keep = ~before & ~after
             if stream.removed is not None:
-                kept = np.minimum(stream.removed, self.end)
-                late_removal = (stream.removed <= self.end) & (last <= self._first_query(kept) - self.window)
-                stream = replace(stream, removed=np.where(late_removal, NEVER, stream.removed))
-                if (late_removal & seen).any():
-                    self.counts.too_late += int((late_removal & seen).sum())
-                    self.counts.late_by_name[name] = (self.counts.late_by_name.get(name, 0)
-                                                      + int((late_removal & seen).sum()))
-            keep = seen & ~late
+                keep &= stream.removed > self.end
             result[name] = stream if keep.all() else take(stream, keep)
         return result
 
-    def _cut_late_intervals(self, stream: Stream) -> Stream:
-        """A late interval that straddles its first window counts with its part inside."""
-        if stream.end is None or stream.arrival is None or self.settings.window is None or not len(stream):
-            return stream
-        first = self._first_query(np.maximum(stream.arrival, self.start)) - self.window + 1
-        return replace(stream, time=np.maximum(stream.time, first))
-
-    def run(self, each: Callable[[int, Executor], None], progress: Callable[[int, int], None] | None = None) -> None:
-        """Evaluate the plan at every query time over the facts that have arrived by then."""
-        streams = {name: self._cut_late_intervals(s) for name, s in self.accepted().items()}
-        queries = list(self.query_times())
-        self.counts.queries = len(queries)
-        for number, query in enumerate(queries):
-            visible = {name: _arrived(s, query) for name, s in streams.items()}
-            each(query, self.execute(visible, query))
-            if progress is not None:
-                progress(number + 1, len(queries))
+    def run(self) -> Executor:
+        """Evaluate the plan over all the facts of the run."""
+        self.counts.queries = 1
+        return self.execute(self.accepted(), self.query)
 
     def execute(self, streams: dict[str, Stream], query: int) -> Executor:
         """Evaluate the plan over these facts as of a query time."""
@@ -180,15 +168,6 @@ class Recognition:
             elif isinstance(result, Rows) and result.length:
                 tables.append(events_table(result, wanted.template, executor.space))
         return pa.concat_tables(tables).unify_dictionaries()
-
-
-def _arrived(stream: Stream, query: int) -> Stream:
-    """The facts that have arrived by a query time and have not been retracted by then."""
-    arrival = stream.time if stream.arrival is None else stream.arrival
-    here = arrival <= query
-    if stream.removed is not None:
-        here &= stream.removed > query
-    return stream if here.all() else take(stream, here)
 
 
 def clipped(table: pa.Table, low: int, high: int) -> pa.Table:

@@ -42,6 +42,12 @@ class Timeline:
     def mask(self) -> int:
         return (1 << self.shift) - 1
 
+    @property
+    def begin(self) -> int:
+        """Where initial values begin, as an offset."""
+        late = self.start > self.initially_at
+        return self.inside(self.start + self.tick if late else self.initially_at)
+
     @staticmethod
     def covering(low: int, high: int, *, tick: int, start: int, until: int, initially_at: int = 0) -> Timeline:
         """The narrowest timeline for the time-points low … high, a tick to spare on both sides."""
@@ -62,11 +68,14 @@ class Space:
     def __init__(self, domains: Mapping[str, Domain], timeline: Timeline) -> None:
         self.domains = domains
         self.timeline = timeline
+        self._widths = {name: domain.width for name, domain in domains.items()}
         self._shifts: dict[int, tuple[Fields, list[int]]] = {}
 
     def width(self, type_: str) -> int:
         """The bits of a column of a type."""
-        width = self.domains[type_].width
+        width = self._widths.get(type_)
+        if width is None:  # it stays what it is now, whatever comes of the domain
+            width = self._widths[type_] = self.domains[type_].width
         assert width is not None, f"domain {type_} has no layout yet"
         return width
 
@@ -132,17 +141,15 @@ class Rows:
 
     def root(self, names: tuple[str, ...]) -> tuple[Rows, Array | None, tuple[str, ...]]:
         """The rows that these columns come from unchanged, which of them these are (None: all), their names there."""
+        if self._parent is None or any(name in self._defined for name in names):
+            return self, None, names  # not remembered: rows that hold themselves would live on
         known = self._roots.get(names)
         if known is None:
-            if self._parent is None or any(name in self._defined for name in names):
-                known = (self, None, names)
-            else:
-                above = tuple(self._alias.get(name, name) for name in names)
-                rows, index, there = self._parent.root(above)
-                if self._index is not None:
-                    index = self._index if index is None else index.take(self._index, mode="clip")
-                known = (rows, index, there)
-            self._roots[names] = known
+            above = tuple(self._alias.get(name, name) for name in names)
+            rows, index, there = self._parent.root(above)
+            if self._index is not None:
+                index = self._index if index is None else index.take(self._index, mode="clip")
+            known = self._roots[names] = (rows, index, there)
         return known
 
     def is_distinct(self, packed: Array) -> bool:
@@ -273,6 +280,12 @@ class Relation:
         if mask.all():
             return self
         return Relation(self.space, self.fields, Intervals(self.intervals.starts[mask], self.intervals.ends[mask]))
+
+    def split(self, mask: Mask) -> tuple[Relation, Relation]:
+        """The intervals where the mask is set, and the others."""
+        parts = (self.intervals.starts, self.intervals.ends)
+        return tuple(Relation(self.space, self.fields, Intervals(*(part[index] for part in parts)))  # type: ignore[return-value]
+                     for index in (np.flatnonzero(mask), np.flatnonzero(~mask)))
 
     def project(self, fields: Fields) -> Relation:
         """Some columns, in any order; intervals of rows that become equal are united."""

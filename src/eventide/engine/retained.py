@@ -5,20 +5,25 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from eventide.algebra.nodes import NUMBER, TIME, UNUSED, Field, Fields
 from eventide.engine.loading import Store, encode
 from eventide.engine.relation import Relation, Rows, Space, Values, from_unsorted, pack_with, runs_of
 from eventide.formats.facts import Coded, Column, FactTable
 from eventide.kernels.arrays import Array, Mask
-from eventide.kernels.merging import insert_at
+from eventide.kernels.merging import insert_at, positions_in, since
 from eventide.kernels.sorting import order
 
 _ARRAYS = ("time", "end", "named", "named_end", "unread", "arrival", "retracts")
-_FORGET = 8  # a piece of what is held is forgotten when it is at least this part of it
+_FORGET = 4  # what is settled is forgotten when it is at least this part of what is held
+_FEW = 64  # below so many facts nothing is forgotten
+_SAMPLE = 10_000  # how many facts are looked at to know how many are affected
+_MERGE = 4  # new facts are merged with the others when they are at least this part of them
 
 
 @dataclass(frozen=True)
@@ -38,13 +43,29 @@ class Batch:
     unread: Array | None
     arrival: Array | None = None
     retracts: Mask | None = None
+    ordered: bool = False
+    """Whether the rows are in order of the first coded column and time."""
 
     def __len__(self) -> int:
         return int(self.time.shape[0])
 
-    def take(self, index: Array | Mask) -> Batch:
+    @cached_property
+    def ready(self) -> int:
+        """The first query time at which all rows take part."""
+        arrival = self.time if self.arrival is None else self.arrival
+        return max(int(self.time.max()), int(arrival.max())) if len(self) else 0
+
+    @cached_property
+    def oldest(self) -> int:
+        """The least of the rows' last time-points."""
+        last = self.time if self.end is None else self.end - 1
+        return int(last.min()) if len(self) else 0
+
+    def take(self, index: Array | Mask | slice) -> Batch:
         """Some of the rows."""
-        return self.changed(lambda values: values[index])
+        chosen = self.changed(lambda values: values[index])
+        stays = isinstance(index, slice) or index.dtype == np.bool_
+        return replace(chosen, ordered=True) if self.ordered and stays else chosen
 
     def changed(self, change: Callable[[Any], Any]) -> Batch:
         """The batch with a function applied to every one of its arrays."""
@@ -54,12 +75,23 @@ class Batch:
 
     def identity(self) -> list[Values]:
         """The columns that make two facts the same."""
-        parts = [self.time if self.named is None else self.named, *self.columns.values()]
+        columns = [c.view(np.int64) if c.dtype.kind == "f" else c for c in self.columns.values()]
+        parts = [self.time if self.named is None else self.named, *columns]
         return [*parts, *(p for p in (self.named_end, self.unread) if p is not None)]
+
+
+def _alike(first: Batch, second: Batch) -> tuple[Batch, Batch]:
+    """Two batches, both with `unread` or both without."""
+    if (first.unread is None) == (second.unread is None):
+        return first, second
+    if first.unread is None:
+        return replace(first, unread=np.zeros(len(first), np.int64)), second
+    return first, replace(second, unread=np.zeros(len(second), np.int64))
 
 
 def joined(first: Batch, second: Batch) -> Batch:
     """One batch after the other."""
+    first, second = _alike(first, second)
     columns = {name: np.concatenate((values, second.columns[name])) for name, values in first.columns.items()}
     arrays: dict[str, Any] = {name: None if (array := getattr(first, name)) is None
                               else np.concatenate((array, getattr(second, name))) for name in _ARRAYS}
@@ -71,29 +103,56 @@ def batch_of(store: Store, fields: Fields, kind: str, table: FactTable, *, retra
     given = [*table.args, *([table.value] if table.value is not None else [])]
     columns = {f.name: values for f, column in zip(fields, given, strict=True)
                if (values := encode(column, f.type, store)) is not None}
-    unread = [column for f, column in zip(fields, given, strict=True) if f.type == UNUSED]
+    unread = [column if f.type == UNUSED else _words(column) for f, column in zip(fields, given, strict=True)
+              if f.type in (UNUSED, NUMBER)]
     retracts = None if table.op is None else table.op < 0
     if retract:
         retracts = np.ones(len(table), np.bool_)
     interval = kind == "interval"
     return Batch(columns, table.time, table.end, table.time if interval else None, table.end if interval else None,
-                 _digest(unread, len(table)) if unread else None, table.arrival, retracts)
+                 _digest(unread, len(table)), table.arrival, retracts)
 
 
-def _digest(columns: Sequence[Column], length: int) -> Array:
-    """A number that tells rows apart: equal rows have the same, others (in practice) never."""
+def _words(column: Column) -> Column:
+    """What a column of numbers has that is no number; all numbers alike."""
+    if not isinstance(column, Coded):
+        return np.zeros(column.shape[0], np.int64)
+    return Coded(column.codes, tuple(value if isinstance(value, str) else 0 for value in column.values))
+
+
+def _digest(columns: Sequence[Column], length: int) -> Array | None:
+    """A number that tells rows apart: equal rows have the same, others (in practice) never. None if all are 0."""
     result = np.zeros(length, np.uint64)
-    for column in columns:
+    for place, column in enumerate(columns):
+        if not isinstance(column, Coded) and not column.any():
+            continue
         if isinstance(column, Coded):
-            words = [int.from_bytes(hashlib.blake2b(f"{type(v).__name__} {v}".encode(), digest_size=8).digest(), "big")
-                     for v in column.values]
-            bits = np.array(words, np.uint64)[column.codes] if words else np.zeros(length, np.uint64)
+            bits = np.array([_bits(value) for value in column.values], np.uint64)[column.codes]
         else:
-            kind = np.uint64(0x9E3779B97F4A7C15 if column.dtype.kind == "f" else 0)
-            bits = np.where(column == 0, 0, column).astype(column.dtype).view(np.uint64) ^ kind
-        result = (result ^ bits) * np.uint64(0xBF58476D1CE4E5B9)
-        result ^= result >> np.uint64(29)
-    return result.view(np.int64)
+            bits = np.where(column == 0, 0, column).astype(column.dtype).view(np.uint64)
+            if column.dtype.kind == "f":
+                bits = np.where(column == 0, 0, bits ^ _FLOAT)
+        result ^= _mixed(bits, place)
+    return result.view(np.int64) if result.any() else None
+
+
+def _mixed(bits: npt.NDArray[np.uint64], place: int) -> npt.NDArray[np.uint64]:
+    """Bits spread over the word, 0 staying 0; otherwise for every place."""
+    spread = bits * (np.uint64(0xBF58476D1CE4E5B9) + np.uint64(2 * place))
+    spread ^= spread >> np.uint64(29)
+    return spread * np.uint64(0x94D049BB133111EB)
+
+
+def _bits(value: int | float | str) -> int:
+    """The bits that stand for a value, as those of a whole column do."""
+    if isinstance(value, str):
+        return int.from_bytes(hashlib.blake2b(value.encode(), digest_size=8).digest(), "big")
+    if isinstance(value, float):
+        return int(np.float64(value).view(np.uint64) ^ _FLOAT) if value else 0
+    return value % (1 << 64)
+
+
+_FLOAT = np.uint64(0x9E3779B97F4A7C15)  # 1 and 1.0 are two values (0 and 0.0 are taken for one)
 
 
 @dataclass(frozen=True)
@@ -109,7 +168,10 @@ class Delta:
 
 @dataclass
 class Retained:
-    """What a session holds of one input. Times are absolute; rows are in order of the first coded column and time."""
+    """What a session holds of one input. Times are absolute; rows are in order of the first coded column and time.
+
+    Facts that came lately are kept apart (`recent`, in the same order) until they are many.
+    """
 
     name: str
     kind: str
@@ -118,8 +180,14 @@ class Retained:
     counted: bool = False
     """Whether rules count these facts: then equal ones must be one row."""
     waiting: list[Batch] = field(default_factory=list)
+    recent: Batch | None = None
+    size: int = 0
+    """How many facts there were when it was last forgotten what is settled."""
     shared: Rows | None = None
     """The facts as the operators read them, until they change."""
+
+    def __len__(self) -> int:
+        return len(self.facts) + (0 if self.recent is None else len(self.recent))
 
     @staticmethod
     def nothing(name: str, kind: str, types: Sequence[str], *, counted: bool = False) -> Retained:
@@ -128,8 +196,7 @@ class Retained:
         none = np.empty(0, np.int64)
         interval = none if kind == "interval" else None
         columns: dict[str, Values] = {f.name: none for f in fields if f.type != UNUSED}
-        unread = none if any(f.type == UNUSED for f in fields) else None
-        return Retained(name, kind, fields, Batch(columns, none, interval, interval, interval, unread),
+        return Retained(name, kind, fields, Batch(columns, none, interval, interval, interval, None),
                         counted)
 
     @property
@@ -137,39 +204,57 @@ class Retained:
         """The column that rows are sorted by."""
         return next((f.name for f in self.fields if f.type not in (NUMBER, UNUSED)), None)
 
-    def places(self, space: Space, batch: Batch) -> Array:
-        """Where rows stand in the order."""
-        time = batch.time - space.timeline.origin
+    def _key(self, batch: Batch) -> Array:
+        """What rows are sorted by before their time."""
         if self.key is None:
-            return time
-        space.shifts(tuple(f for f in self.fields if f.name == self.key))
-        return (batch.columns[self.key] << np.int64(space.timeline.shift)) | time
+            return batch.time
+        codes: Array = batch.columns[self.key]
+        return codes
+
+    def in_order(self, batch: Batch) -> Batch:
+        """The rows in order of the first coded column and time."""
+        if batch.ordered or not len(batch):
+            return batch
+        low = int(batch.time.min())
+        bits = (int(batch.time.max()) - low).bit_length()
+        codes = self._key(batch)
+        if self.key is None:
+            sorting = np.argsort(batch.time, kind="stable")
+        elif bits + int(codes.max()).bit_length() > 62:
+            sorting = np.lexsort((batch.time, codes))
+        else:
+            sorting = order((codes << np.int64(bits)) | (batch.time - low))
+        return replace(batch.take(sorting), ordered=True)
+
+    def hand_in(self, batch: Batch) -> None:
+        """Let rows wait for their time; those that need not keep the order they came in are sorted now."""
+        self.waiting.append(batch if batch.retracts is not None else self.in_order(batch))
 
     def due(self, query: int) -> Batch | None:
         """Take out the operations that take part at a query time, in order of arrival."""
         taken: list[Batch] = []
         left: list[Batch] = []
         for batch in self.waiting:
+            if batch.ready <= query:
+                taken.append(batch)
+                continue
             here = batch.time <= query
             if batch.arrival is not None:
                 here = here & (batch.arrival <= query)
-            if here.all():
-                taken.append(batch)
-                continue
             left.append(batch.take(~here))
             if here.any():
                 taken.append(batch.take(here))
         self.waiting = left
         return _in_order(taken) if taken else None
 
-    def apply(self, space: Space, operations: Batch, low: int) -> tuple[Retained, Batch, Batch, int]:
+    def apply(self, operations: Batch, low: int) -> tuple[Retained, Batch, Batch, int]:
         """The facts after operations on them, none too late: what came, what went, and retractions that found nothing.
 
         Of an interval that reaches back before `low`, only the part from there on is retracted.
         """
         if operations.retracts is None or not operations.retracts.any():
             added = self._new(replace(operations, arrival=None, retracts=None))
-            return self._with(space, added), added, added.take(np.empty(0, np.int64)), 0
+            return self._with(added), added, added.take(np.empty(0, np.int64)), 0
         group, first = _groups(operations)
         retracts = operations.retracts
         last = np.zeros(first.shape[0], np.int64)
@@ -179,10 +264,11 @@ class Retained:
         touched = np.zeros(first.shape[0], np.bool_)
         touched[group[retracts]] = True  # facts that were taken away, even if they are back at the end
         gone = operations.take(first[touched])
-        dead, found = self._matching(gone)
+        whole = self.merged()
+        dead, found = whole._matching(gone)
         unmatched = self._unmatched(group, first, retracts, touched, found)
-        removed = self.facts.take(dead)
-        facts = self.facts
+        removed = whole.facts.take(dead)
+        facts = whole.facts
         if removed.end is not None and dead.any():
             cut = dead & (facts.time < low)
             removed = replace(removed, time=np.maximum(removed.time, low))
@@ -191,9 +277,11 @@ class Retained:
             facts = replace(facts, end=np.where(cut, np.minimum(facts.end, low), facts.end),
                             named=np.where(cut, facts.time, facts.named), named_end=np.where(cut, -1, facts.named_end))
             dead = dead & ~cut
-        kept = replace(self, facts=facts.take(~dead) if dead.any() else facts)
+        if dead.any():
+            facts = facts.take(~dead)
+        kept = replace(whole, facts=facts, shared=None)
         added = kept._new(added)
-        return kept._with(space, added), added, removed, unmatched
+        return kept._with(added), added, removed, unmatched
 
     @staticmethod
     def _unmatched(group: Array, first: Array, retracts: Mask, touched: Mask, found: Mask) -> int:
@@ -213,21 +301,34 @@ class Retained:
             return added
         _, first = _groups(added)
         added = added.take(np.sort(first))
-        return added.take(~self._matching(added)[1])
+        return added.take(~self.merged()._matching(added)[1])
 
-    def _with(self, space: Space, added: Batch) -> Retained:
-        """The facts with more facts in their places."""
+    def _with(self, added: Batch) -> Retained:
+        """The facts with more facts."""
         if not len(added):
-            return replace(self, shared=None)
-        places = self.places(space, added)
-        sorting = order(places)
-        added = added.take(sorting)
-        positions = np.searchsorted(self.places(space, self.facts), places[sorting], side="right")
-        facts = self.facts
-        columns = {name: _inserted(values, added.columns[name], positions) for name, values in facts.columns.items()}
-        others: dict[str, Any] = {name: None if (array := getattr(facts, name)) is None
-                                  else insert_at(array, getattr(added, name), positions) for name in _ARRAYS[:5]}
-        return replace(self, facts=Batch(columns, **others), shared=None)
+            return self
+        added = self.in_order(added)
+        if self.recent is not None:
+            added = self._merged(self.recent, added)
+        grown = replace(self, recent=added, shared=None)
+        small = len(added) * _MERGE < len(self.facts) and self.kind != "interval"
+        return grown if small else grown.merged()
+
+    def merged(self) -> Retained:
+        """The same facts in one list."""
+        if self.recent is None:
+            return self
+        facts = self._merged(self.facts, self.recent) if len(self.facts) else self.recent
+        return replace(self, facts=facts, recent=None, shared=None)
+
+    def _merged(self, old: Batch, new: Batch) -> Batch:
+        """Two batches in order as one."""
+        old, new = _alike(old, new)
+        positions = positions_in(self._key(old), old.time, self._key(new), new.time)
+        columns = {name: _inserted(values, new.columns[name], positions) for name, values in old.columns.items()}
+        others: dict[str, Any] = {name: None if (array := getattr(old, name)) is None
+                                  else insert_at(array, getattr(new, name), positions) for name in _ARRAYS[:5]}
+        return Batch(columns, **others, ordered=True)
 
     def _matching(self, wanted: Batch) -> tuple[Mask, Mask]:
         """Which facts are among those wanted, and which of the wanted are there."""
@@ -250,19 +351,50 @@ class Retained:
         return time * np.int64(1_000_003) ^ batch.columns[self.key]
 
     def without(self, before: int) -> Retained:
-        """The facts without those that ended before a time, if they are many."""
-        last = self.facts.time if self.facts.end is None else self.facts.end
-        old = last < before
-        if int(np.count_nonzero(old)) * _FORGET < len(self.facts) or not old.any():
+        """The facts without those that ended before a time, if there may be many."""
+        if len(self) * _FORGET <= self.size * (_FORGET + 1):
             return self
-        return replace(self, facts=self.facts.take(~old), shared=None)
+        parts = [part if part is None or part.oldest + 1 >= before else part.take(
+            (part.time if part.end is None else part.end) >= before) for part in (self.facts, self.recent)]
+        facts, recent = parts
+        assert facts is not None
+        same = facts is self.facts and recent is self.recent
+        if recent is not None and len(recent) * _MERGE >= len(facts):
+            merged = replace(self, facts=facts, recent=recent).merged()
+            return replace(merged, size=max(len(merged), _FEW))
+        kept = replace(self, facts=facts, recent=recent, shared=self.shared if same else None)
+        return replace(kept, size=max(len(kept), _FEW))
 
     def rows(self, space: Space) -> Rows:
-        """The facts as points."""
+        """The facts as points, in one list."""
         if self.shared is None:
+            whole = self.merged()
+            self.facts, self.recent = whole.facts, None
             columns = dict(self.facts.columns) | {TIME: self.facts.time - space.timeline.origin}
             self.shared = Rows(self.fields, columns, len(self.facts), timed=True)
         return self.shared
+
+    def affected(self, space: Space, column: str, front: Array) -> Rows:
+        """The facts as points, of each entity from its front on."""
+        limits = front + space.timeline.origin
+        parts = [part.take(since(part.time, part.columns[column], limits, trusted=True))
+                 for part in (self.facts, self.recent) if part is not None]
+        chosen = parts[0]
+        if len(parts) > 1 and len(parts[1]):
+            chosen = self._merged(*parts) if len(chosen) else parts[1]
+        columns = dict(chosen.columns) | {TIME: chosen.time - space.timeline.origin}
+        return Rows(self.fields, columns, len(chosen), timed=True)
+
+    def share(self, space: Space, column: str, front: Array) -> tuple[int, int]:
+        """How many facts are affected, about, and how many there are."""
+        limits = front + space.timeline.origin
+        number = 0
+        for part in (self.facts, self.recent):
+            if part is not None:
+                every = max(1, len(part) // _SAMPLE)
+                times, codes = (np.ascontiguousarray(a[::every]) for a in (part.time, part.columns[column]))
+                number += every * since(times, codes, limits, trusted=True).shape[0]
+        return number, len(self)
 
     def relation(self, space: Space) -> Relation:
         """The facts as intervals: input intervals as they are, points of a point fluent as runs."""
@@ -270,7 +402,7 @@ class Retained:
             return runs_of(space, self.rows(space))
         timeline = space.timeline
         first = timeline.start // timeline.tick * timeline.tick + timeline.tick
-        facts = self.facts
+        facts = self.facts  # those of intervals are in one list
         inside = (self.facts.end > first) & (facts.end > facts.time)  # type: ignore[operator]
         if not inside.all():
             facts = facts.take(inside)

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
 from eventide.algebra.nodes import Output, Plan
-from eventide.algebra.pieces import pieces_of
 from eventide.engine.answers import SCHEMA, events_table, intervals_table
+from eventide.engine.checkpoint import Reader, Snapshot, fingerprint, write
 from eventide.engine.domains import GrowthError, value_of
+from eventide.engine.held import Memory, memory_of
 from eventide.engine.incremental import EVALUATIONS, Evaluation, Maintained, Saved, State, Update
 from eventide.engine.loading import Store
 from eventide.engine.memory import keep_freed_memory
+from eventide.engine.operators import Result
 from eventide.engine.recognition import MOST_TIME, Counts, Settings, clipped
 from eventide.engine.relation import Relation, Rows, Space, Timeline, pack_with, unpack
-from eventide.engine.retained import Batch, Retained, delta_of
+from eventide.engine.retained import Batch, Retained
 from eventide.errors import EventideError, RangeError, RuleError
 from eventide.kernels.arrays import Array, Intervals
 from eventide.kernels.merging import differing
@@ -26,16 +29,34 @@ LATE = pa.schema([("fact", pa.string()), ("args", pa.string()), ("value", pa.str
                   ("end", pa.int64()), ("change", pa.string())])
 
 
-@dataclass(frozen=True)
 class Changes:
     """What is new at a query time: rows that came and rows that went, and facts that were too late to count."""
 
-    query_time: int
-    added: pa.Table
-    removed: pa.Table
-    late: pa.Table
-    evaluation: dict[str, str] = field(default_factory=dict)
-    """How each part of the program was brought up to date: `reuse`, `part` or `full`."""
+    def __init__(self, query_time: int, evaluation: dict[str, str], tables: Callable[[], tuple[pa.Table, pa.Table]],
+                 late: Callable[[], pa.Table]) -> None:
+        self.query_time = query_time
+        self.evaluation = evaluation
+        """How each part of the program was brought up to date: `reuse`, `part` or `full`."""
+        self._find, self._find_late = tables, late
+
+    @cached_property
+    def late(self) -> pa.Table:
+        """The facts that were too late to count: `fact, args, value, start, end, change`."""
+        return self._find_late()
+
+    @cached_property
+    def _tables(self) -> tuple[pa.Table, pa.Table]:
+        return self._find()
+
+    @property
+    def added(self) -> pa.Table:
+        """The rows that came: `fluent, args, value, start, end`; the table is made when it is first asked for."""
+        return self._tables[0]
+
+    @property
+    def removed(self) -> pa.Table:
+        """The rows that went."""
+        return self._tables[1]
 
 
 class Session:
@@ -52,7 +73,7 @@ class Session:
         if evaluation not in EVALUATIONS:
             raise EventideError(f"evaluation is {evaluation!r}; known are {', '.join(EVALUATIONS)}")
         keep_freed_memory()
-        self.plan = Maintained(pieces_of(plan), inputs, built)
+        self.plan = Maintained(plan, inputs, built)
         self.wanted, self.store, self.settings = wanted, store, settings
         self.open_types, self.horizon, self.evaluation = open_types, horizon, evaluation
         self.counts = Counts()
@@ -74,15 +95,25 @@ class Session:
         self._hand_in(batch, retract=True)
 
     def _hand_in(self, batch: object, *, retract: bool) -> None:
+        self.accept(self.coded(batch, retract=retract))
+
+    def coded(self, batch: object, *, retract: bool = False) -> dict[str, Batch]:
+        """Facts in the codes of this session, by input, for `accept`."""
         for domain in self.store.domains.values():
             domain.open()
-        for name, rows in self._batches(batch, retract).items():
+        batches = self._batches(batch, retract)
+        times = [t for rows in batches.values() for t in (rows.time, rows.end, rows.arrival)
+                 if t is not None and t.size]
+        if max((abs(int(edge)) for t in times for edge in (t.min(), t.max())), default=0) >= MOST_TIME:
+            raise RangeError("times need less than 62 bits; declare a coarser unit of time")
+        return batches
+
+    def accept(self, batches: Mapping[str, Batch]) -> None:
+        """Hand in facts that are coded."""
+        for name, rows in batches.items():
             if len(rows):
-                times = [rows.time, *(part for part in (rows.end, rows.arrival) if part is not None)]
-                if max(abs(int(edge)) for t in times for edge in (t.min(), t.max())) >= MOST_TIME:
-                    raise RangeError("times need less than 62 bits; declare a coarser unit of time")
                 self.counts.facts += len(rows)
-                self._state.inputs[name].waiting.append(rows)
+                self._state.inputs[name].hand_in(rows)
 
     # -- query times --------------------------------------------------------------------------------------------------
 
@@ -113,7 +144,7 @@ class Session:
         assert self.start is not None
         low = self.start + 1 if self.settings.window is None else query - self.settings.window + 1
         operations: dict[str, Batch] = {}
-        late: list[pa.Table] = []
+        late: list[tuple[str, Batch]] = []
         for name, kept in self._state.inputs.items():
             due = kept.due(query)
             if due is not None:
@@ -123,17 +154,20 @@ class Session:
                     operations[name] = due
         update, state = self._evaluated(query, low, operations)
         self.counts.queries += 1
-        changes = Changes(query, *self._difference(update), pa.concat_tables([LATE.empty_table(), *late]),
-                          update.choices)
         self._state, self.query_time = state, query
-        return changes
+        shown, before, moved, space = update.shown, update.before, update.moved, update.space
+        return Changes(
+            query, update.choices, lambda: self._difference(shown, before, moved, space),
+            lambda: pa.concat_tables([LATE.empty_table(), *(self._listed(name, rows) for name, rows in late)]))
 
-    def _accepted(self, name: str, rows: Batch, low: int) -> tuple[Batch, list[pa.Table]]:
+    def _accepted(self, name: str, rows: Batch, low: int) -> tuple[Batch, list[tuple[str, Batch]]]:
         """The operations that still count; late intervals with their part inside the window."""
         assert self.start is not None
+        if rows.end is None and rows.oldest > max(low - 1, self.start):
+            return rows, []
         last = rows.time if rows.end is None else rows.end - 1
         before, late = last <= self.start, last < low
-        listed: list[pa.Table] = []
+        listed: list[tuple[str, Batch]] = []
         late &= ~before
         if before.any():
             self.counts.before_start += int(before.sum())
@@ -141,11 +175,11 @@ class Session:
             number = int(late.sum())
             self.counts.too_late += number
             self.counts.late_by_name[name] = self.counts.late_by_name.get(name, 0) + number
-            listed.append(self._listed(name, rows.take(late)))
+            listed.append((name, rows.take(late)))
         if before.any() or late.any():
             rows = rows.take(~(before | late))
         if rows.end is not None:
-            rows = replace(rows, time=np.maximum(rows.time, low))
+            rows = replace(rows, time=np.maximum(rows.time, max(low, self.start + 1)))
         return rows, listed
 
     def _listed(self, name: str, rows: Batch) -> pa.Table:
@@ -173,16 +207,10 @@ class Session:
         assert self.start is not None
         while True:
             space = self._laid_out(query, operations)
-            inputs, deltas, unmatched = dict(self._state.inputs), {}, 0
-            for name, rows in operations.items():
-                kept, added, removed, missed = inputs[name].apply(space, rows, low)
-                inputs[name], unmatched = kept, unmatched + missed
-                if len(added) or len(removed):
-                    deltas[name] = delta_of(kept.fields, [added, removed], space.timeline.origin)
             timeline = space.timeline
             edge = timeline.inside(max(min(low, (query if self.query_time is None else self.query_time) + 1),
                                        self.start)) // timeline.tick * timeline.tick
-            update = Update(self.plan, self._state, space, self.store, inputs, deltas, edge, self.settings.ties,
+            update = Update(self.plan, self._state, space, self.store, operations, low, edge, self.settings.ties,
                             self.horizon, self.evaluation)
             try:
                 state = update.run()
@@ -193,7 +221,8 @@ class Session:
                     raise RuleError("growing-values", f"the values of {growth} grow without bound",
                                     "bound them with a condition", values=str(growth)) from growth
                 continue
-            self.counts.unmatched += unmatched
+            self.counts.unmatched += update.unmatched
+            self.counts.beyond_horizon = max(self.counts.beyond_horizon, update.whole.beyond)
             return update, state
 
     # -- layout -------------------------------------------------------------------------------------------------------
@@ -264,12 +293,13 @@ class Session:
         fixed = None if wanted.value is None else str(wanted.value)
         return intervals_table(relation, wanted.template, relation.fields, fixed, codes)
 
-    def _difference(self, update: Update) -> tuple[pa.Table, pa.Table]:
+    def _difference(self, shown: Mapping[str, Result], before: Mapping[str, Result],
+                    moved: Mapping[str, tuple[Rows, Rows]], space: Space) -> tuple[pa.Table, pa.Table]:
         """The rows that came and the rows that went."""
         came: list[pa.Table] = [SCHEMA.empty_table()]
         went: list[pa.Table] = [SCHEMA.empty_table()]
         for wanted in self.wanted:
-            new, old = update.shown.get(wanted.definition), update.before.get(wanted.definition)
+            new, old = shown.get(wanted.definition), before.get(wanted.definition)
             if isinstance(new, Relation) and isinstance(old, Relation):
                 if new.intervals is old.intervals:
                     continue
@@ -279,10 +309,36 @@ class Session:
                 if gone.any():
                     went.append(self._intervals(wanted, old.where(gone)))
             elif isinstance(new, Rows):
-                for rows, tables in zip(update.moved.get(wanted.definition, ()), (came, went), strict=False):
+                for rows, tables in zip(moved.get(wanted.definition, ()), (came, went), strict=False):
                     if rows.length:
-                        tables.append(events_table(rows, wanted.template, update.space))
+                        tables.append(events_table(rows, wanted.template, space))
         return pa.concat_tables(came).unify_dictionaries(), pa.concat_tables(went).unify_dictionaries()
+
+    def memory(self) -> Memory:
+        """What is held, by input and result: rows, bytes and the oldest time; `print` shows it as a table."""
+        return memory_of(self.plan, self._state, self.store, self._space)
+
+    # -- checkpoints --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        return fingerprint(self.plan, self.store, self._state.inputs)
+
+    def save(self) -> bytes:
+        """The session as bytes: `program.restore` goes on from them as if nothing had been."""
+        return write(self._fingerprint, self.store, Snapshot(
+            self.settings, self.horizon, self.evaluation, tuple(output.template for output in self.wanted), self.start,
+            self.query_time, self.counts, self.open_types, self._spare,
+            None if self._space is None else self._space.timeline,
+            replace(self._state, inputs={name: kept.merged() for name, kept in self._state.inputs.items()})))
+
+    def resume(self, saved: Reader) -> None:
+        """Become what was saved; the session must be new, and made with the options that were saved."""
+        known = saved.snapshot(self._fingerprint, self.store, self._state.inputs)
+        self.wanted = [output for output in self.wanted if output.template in known.wanted]
+        self.start, self.query_time, self.counts = known.start, known.query_time, known.counts
+        self.open_types, self._spare, self._state = known.open_types, known.spare, known.state
+        self._space = None if known.timeline is None else Space(self.store.domains, known.timeline)
 
 
 class _Moved:
@@ -327,7 +383,8 @@ class _Moved:
         for name, parts in self.saved.items():
             fields, old = state.relations[name].fields[:-1], state.saved[name]
             carry, waiting, marks = (packed(fields, columns, time) for columns, time in parts)
-            saved[name] = Saved(replace(old.carry, points=carry, waiting=waiting), replace(old.marks, points=marks))
+            saved[name] = Saved(replace(old.carry, points=carry, waiting=waiting), replace(old.marks, points=marks),
+                                old.due + shift)
         return replace(
             state,
             inputs={name: replace(kept, shared=None) for name, kept in state.inputs.items()},

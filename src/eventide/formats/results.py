@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,8 @@ from eventide.formats.sparse import flat
 ORDER = ("query_time", "change", "fluent", "args", "value", "start", "end")
 REQUIRED = ("fluent", "args", "value", "start", "end")
 _PIECE = 1 << 18
+Columns = dict[str, pa.Array]
+Writer = Callable[[Iterable[Columns], BinaryIO], None]
 
 
 def write_intervals(table: pa.Table, path: str | os.PathLike[str]) -> None:
@@ -42,11 +44,11 @@ def write_intervals(table: pa.Table, path: str | os.PathLike[str]) -> None:
     write = writer_for(target)
     columns = sorted_columns(table)
     with whole_file(target) as out:
-        write(columns, out)
+        write([columns], out)
 
 
-def writer_for(path: Path) -> Callable[[dict[str, pa.Array], BinaryIO], None]:
-    """The writer of an ending; InputError if there is none, or if the folder is missing."""
+def writer_for(path: Path) -> Writer:
+    """The writer of an ending, for tables that follow one another; InputError without one, or without the folder."""
     if path.suffix not in WRITERS:
         hint = f"known endings: {', '.join(WRITERS)}"
         raise input_error("unknown-ending", "the ending does not say how to write the result", str(path), hint=hint)
@@ -58,15 +60,21 @@ def writer_for(path: Path) -> Callable[[dict[str, pa.Array], BinaryIO], None]:
     return WRITERS[path.suffix]
 
 
-def sorted_columns(table: pa.Table) -> dict[str, pa.Array]:
+def sorted_columns(table: pa.Table) -> Columns:
     """The columns in the order of the interface, with their rows sorted; texts have a dictionary."""
     absent = [name for name in REQUIRED if name not in table.column_names]
     if absent:
         raise InputError(f"a result needs the columns {', '.join(REQUIRED)}; {', '.join(absent)} is missing")
     names = [n for n in ORDER if n in table.column_names] + [n for n in table.column_names if n not in ORDER]
-    columns = {n: text_column(table[n]) if n in TEXTS or _is_text(table[n].type) else flat(table[n]) for n in names}
+    columns = text_columns(table.select(names))
     order = row_order(columns)
     return columns if order is None else {n: c.take(pa.array(order)) for n, c in columns.items()}
+
+
+def text_columns(table: pa.Table) -> Columns:
+    """The columns as they are; texts get a dictionary."""
+    return {n: text_column(table[n]) if n in TEXTS or _is_text(table[n].type) else flat(table[n])
+            for n in table.column_names}
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -87,23 +95,39 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         part.unlink(missing_ok=True)
 
 
-def _write_csv(columns: dict[str, pa.Array], out: BinaryIO) -> None:
-    out.write((",".join(map(csv_field, columns)) + "\n").encode())
-    _write_lines(columns, out, _Style({}, r'[,"\n\r]', csv_field, "", "", ",", "\n"))
+def _write_csv(pieces: Iterable[Columns], out: BinaryIO) -> None:
+    style = _Style({}, r'[,"\n\r]', csv_field, "", "", ",", "\n")
+    for number, columns in enumerate(pieces):
+        if number == 0:
+            out.write((",".join(map(csv_field, columns)) + "\n").encode())
+        _write_lines(columns, out, style)
 
 
-def _write_json(columns: dict[str, pa.Array], out: BinaryIO) -> None:
-    labels = {name: f"{json.dumps(name)}: " for name in columns}
-    labels[next(iter(columns))] = "{" + labels[next(iter(columns))]
-    _write_lines(columns, out, _Style(labels, r'["\\\x00-\x1f\x7f]', _json_field, '"', "null", ", ", "}\n"))
+def _write_json(pieces: Iterable[Columns], out: BinaryIO) -> None:
+    for columns in pieces:
+        labels = {name: f"{json.dumps(name)}: " for name in columns}
+        labels[next(iter(columns))] = "{" + labels[next(iter(columns))]
+        _write_lines(columns, out, _Style(labels, r'["\\\x00-\x1f\x7f]', _json_field, '"', "null", ", ", "}\n"))
 
 
-def _write_parquet(columns: dict[str, pa.Array], out: BinaryIO) -> None:
-    plain = {n: c.dictionary_decode() if pa.types.is_dictionary(c.type) else c for n, c in columns.items()}
-    pq.write_table(pa.table(plain), out)
+def _write_parquet(pieces: Iterable[Columns], out: BinaryIO) -> None:
+    """Small pieces are written together: each row group has its own cost."""
+    waiting: list[pa.Table] = []
+    writer: pq.ParquetWriter | None = None
+    for columns in pieces:
+        plain = {n: c.dictionary_decode() if pa.types.is_dictionary(c.type) else c for n, c in columns.items()}
+        waiting.append(pa.table(plain))
+        writer = writer or pq.ParquetWriter(out, waiting[0].schema)
+        if sum(len(table) for table in waiting) >= _PIECE:
+            writer.write_table(pa.concat_tables(waiting))
+            waiting = []
+    if writer is not None:
+        if waiting:
+            writer.write_table(pa.concat_tables(waiting))
+        writer.close()
 
 
-WRITERS = {".csv": _write_csv, ".parquet": _write_parquet, ".jsonl": _write_json}
+WRITERS: dict[str, Writer] = {".csv": _write_csv, ".parquet": _write_parquet, ".jsonl": _write_json}
 
 
 def csv_field(text: str) -> str:
@@ -134,7 +158,7 @@ class _Style:
     end: str
 
 
-def _write_lines(columns: dict[str, pa.Array], out: BinaryIO, style: _Style) -> None:
+def _write_lines(columns: Columns, out: BinaryIO, style: _Style) -> None:
     """Rows as lines of text: each distinct text is rendered once, then Arrow joins the columns."""
     rendered = {name: _rendered(column, style.labels.get(name, ""), style) for name, column in columns.items()}
     for low in range(0, len(next(iter(columns.values()))), _PIECE):

@@ -35,7 +35,7 @@ from eventide.kernels.intervals import (
     union_all,
 )
 from eventide.kernels.joins import contains, factorize, group_offsets, join
-from eventide.kernels.merging import cut_at, differing, insert_at, lower
+from eventide.kernels.merging import cut_at, differing, insert_at, lower, positions_in, since
 from eventide.kernels.metric import dilate, erode, shift_by
 from eventide.kernels.packing import field, pack, repack
 from eventide.kernels.sorting import is_sorted, order, sort_points, sort_with_order, unique
@@ -94,9 +94,11 @@ __all__ = [
     "operator_cells",
     "order",
     "pack",
+    "positions_in",
     "repack",
     "shift_by",
     "shorter_than",
+    "since",
     "sort_points",
     "sort_with_order",
     "stab",
@@ -154,6 +156,8 @@ def warm() -> None:
     differing(a, b)
     cut_at(a, 4, 4, 1, bases, before=True)
     lower(bases.copy(), bases, bases)
+    since(points, points & 0, bases)
+    positions_in(points, points, points, points)
     # points and intervals
     stab(points, a)
     stab(np.arange(1024), b)

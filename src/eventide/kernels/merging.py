@@ -87,6 +87,74 @@ def _lower(front: Array, codes: Array, times: Array) -> int:
     return lowered
 
 
+@jit
+def _since(times: Array, codes: Array, front: Array, out: Array) -> int:
+    o = ZERO
+    for i in range(np.uintp(times.shape[0])):
+        out[o] = np.int64(i)
+        o += np.uintp(times[i] >= front[np.uintp(codes[i])])
+    return int(o)
+
+
+def since(times: Array, codes: Array, front: Array, *, trusted: bool = False) -> Array:
+    """The positions i with `times[i] >= front[codes[i]]`. Cost: O(n), one pass.
+
+    >>> since(np.array([3, 7]), np.array([0, 0]), np.array([5])).tolist()
+    [1]
+    """
+    check_array("times", times)
+    check_array("codes", codes)
+    check_array("front", front)
+    check_same_length("codes", codes, "times", times.shape[0])
+    if not trusted:
+        _check_codes(codes, front)
+    out = np.empty(times.shape[0] + 1, np.int64)
+    return out[:_since(times, codes, front, out)].copy()
+
+
+def _check_codes(codes: Array, front: Array) -> None:
+    if codes.shape[0] and not (codes.min() >= 0 and codes.max() < front.shape[0]):
+        raise ArrayError("codes", f"expected codes below {front.shape[0]}")
+
+
+@jit
+def _positions(codes: Array, times: Array, new_codes: Array, new_times: Array, out: Array) -> None:
+    n, at = np.uintp(codes.shape[0]), ZERO
+    for j in range(np.uintp(new_codes.shape[0])):
+        code, time = new_codes[j], new_times[j]
+        stride, low = ONE, at
+        while at < n and (codes[at] < code or (codes[at] == code and times[at] <= time)):  # ever longer strides
+            low = at + ONE
+            at += stride
+            stride += stride
+        high = min(at, n)
+        while low < high:  # then halve
+            middle = (low + high) >> ONE
+            if codes[middle] < code or (codes[middle] == code and times[middle] <= time):
+                low = middle + ONE
+            else:
+                high = middle
+        at = low
+        out[j] = np.int64(at)
+
+
+def positions_in(codes: Array, times: Array, new_codes: Array, new_times: Array) -> Array:
+    """Where new rows stand among others: after all that are not greater. Both are in order of code and time.
+
+    Cost: O(m log(n / m)), one walk.
+
+    >>> positions_in(np.array([0, 1]), np.array([10, 30]), np.array([0, 0, 1]), np.array([10, 20, 40])).tolist()
+    [1, 1, 2]
+    """
+    for name, array in (("codes", codes), ("times", times), ("new_codes", new_codes), ("new_times", new_times)):
+        check_array(name, array)
+    check_same_length("times", times, "codes", codes.shape[0])
+    check_same_length("new_times", new_times, "new_codes", new_codes.shape[0])
+    out = np.empty(new_codes.shape[0], np.int64)
+    _positions(codes, times, new_codes, new_times, out)
+    return out
+
+
 def insert_at(old: npt.NDArray[Any], new: npt.NDArray[Any], positions: Array) -> npt.NDArray[Any]:
     """The elements of `new` put into `old`: the j-th one before `old[positions[j]]`; positions ascend.
 
@@ -140,7 +208,7 @@ def cut_at(a: Intervals, shift: int, place: int, width: int, front: Array, *, be
     return trimmed(starts, ends, int(used))
 
 
-def lower(front: Array, codes: Array, times: Array) -> int:
+def lower(front: Array, codes: Array, times: Array, *, trusted: bool = False) -> int:
     """Lower `front[codes[i]]` to `times[i]` where it is higher; says how often it was.
 
     >>> front = np.array([9, 9]); lower(front, np.array([1, 1]), np.array([5, 3])), front.tolist()

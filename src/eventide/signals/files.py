@@ -60,7 +60,7 @@ def disturb_files(
     table = disturbed_table(whole, disturbance)
     columns = {name: _writable(table[name], target.suffix) for name in table.column_names}
     with whole_file(target) as file:
-        write(columns, file)
+        write([columns], file)
     return Summary(whole.num_rows, table.num_rows, pc.max(table["arrival"]).as_py())
 
 
