@@ -186,15 +186,15 @@ class Program:
         """Facts loaded and ready to be evaluated; `run` does this and collects the answers."""
         self.require_sound()
         facts = events if isinstance(events, Facts) else self.read(events, **options)
-        return Recognition(self.model.plan, self._wanted(fluents), self._store(facts), self._built,
+        return Recognition(self.model.plan, self.wanted(fluents), self._store(facts), self._built,
                            frozenset(self.model.open_types), settings)
 
     @property
     def _built(self) -> frozenset[str]:
         return frozenset(template for kind, template, _ in self.model.types if kind == "build")
 
-    def _wanted(self, fluents: Sequence[str] | None) -> list[Output]:
-        """The results to report."""
+    def wanted(self, fluents: Sequence[str] | None) -> list[Output]:
+        """The results to report; InputError for names that the program does not derive."""
         if isinstance(fluents, str):
             raise InputError(f"fluents is the text {fluents!r}; expected a list of names, such as [{fluents!r}]")
         if fluents is not None:
@@ -275,7 +275,7 @@ class Program:
                     found[template] = batch_of(store, kept.fields, kept.kind, table, retract=retract)
             return found
 
-        return Session(self.model.plan, self._wanted(fluents), store, inputs, self._built,
+        return Session(self.model.plan, self.wanted(fluents), store, inputs, self._built,
                        frozenset(self.model.open_types), settings, batches, horizon, evaluation)
 
     def restore(self, state: bytes) -> Session:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -140,9 +140,7 @@ class Recognition:
                                          tick=self.settings.tick, start=self.start, until=query,
                                          initially_at=self.settings.initially_at)
             space = Space(self.store.domains, timeline)
-            read = {name: stream for name, stream in streams.items() if name in self._read}
-            executor = Executor(space, as_inputs(space, read, self.built), self.store.tables, self.settings.ties,
-                                self.store.functions)
+            executor = self.executor_over(space, streams)
             try:
                 executor.run(self.plan, index=self._index)
                 return executor
@@ -152,6 +150,12 @@ class Recognition:
                 if spare > 40:
                     raise RuleError("growing-values", f"the values of {growth} grow without bound",
                                     "bound them with a condition", values=str(growth)) from growth
+
+    def executor_over(self, space: Space, streams: Mapping[str, Stream]) -> Executor:
+        """An executor that knows what it is given: of these facts, those that the plan reads."""
+        read = {name: stream for name, stream in streams.items() if name in self._read}
+        return Executor(space, as_inputs(space, read, self.built), self.store.tables, self.settings.ties,
+                        self.store.functions)
 
     def answer(self, executor: Executor) -> pa.Table:
         """The unclipped maximal intervals and the derived events."""
