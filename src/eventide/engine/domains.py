@@ -92,7 +92,13 @@ class Domain:
 
     def codes(self, values: Iterable[Value]) -> Array:
         """The codes of many values."""
-        return np.fromiter((self.code(value) for value in values), np.int64)
+        given = list(values)
+        if float in set(map(type, given)):  # 1.0 would be taken for 1
+            return np.fromiter((self.code(value) for value in given), np.int64, len(given))
+        known = list(map(self._index.get, given))
+        if None in known:
+            known = [self.code(value) if code is None else code for value, code in zip(given, known, strict=True)]
+        return np.array(known, np.int64)
 
     def encode_numbers(self, numbers: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> Array:
         """The codes of an array of numbers, each distinct one looked up once."""

@@ -572,7 +572,8 @@ class Update:
         known = self._shares.get(type_)
         if known is None:
             front, total, affected = self._front(type_), 0, 0
-            for name, kept in self.whole.inputs.items():
+            inputs = self.whole.inputs if not self.deltas.keys().isdisjoint(self.whole.inputs) else {}
+            for name, kept in inputs.items():
                 for split, position in self.plan.splits.get(name, ()):
                     if split == type_:
                         few, many = kept.share(self.space, kept.fields[position].name, front)

@@ -61,11 +61,25 @@ class Batch:
         last = self.time if self.end is None else self.end - 1
         return int(last.min()) if len(self) else 0
 
+    @cached_property
+    def newest(self) -> int:
+        """The greatest of the rows' last time-points."""
+        last = self.time if self.end is None else self.end - 1
+        return int(last.max()) if len(self) else 0
+
     def take(self, index: Array | Mask | slice) -> Batch:
         """Some of the rows."""
         chosen = self.changed(lambda values: values[index])
         stays = isinstance(index, slice) or index.dtype == np.bool_
         return replace(chosen, ordered=True) if self.ordered and stays else chosen
+
+    def since(self, before: int) -> Batch:
+        """The rows without those that ended before a time."""
+        if self.oldest >= before - (self.end is not None):
+            return self
+        if self.newest < before - (self.end is not None):
+            return self.take(slice(0))
+        return self.take((self.time if self.end is None else self.end) >= before)
 
     def changed(self, change: Callable[[Any], Any]) -> Batch:
         """The batch with a function applied to every one of its arrays."""
@@ -354,10 +368,7 @@ class Retained:
         """The facts without those that ended before a time, if there may be many."""
         if len(self) * _FORGET <= self.size * (_FORGET + 1):
             return self
-        parts = [part if part is None or part.oldest + 1 >= before else part.take(
-            (part.time if part.end is None else part.end) >= before) for part in (self.facts, self.recent)]
-        facts, recent = parts
-        assert facts is not None
+        facts, recent = self.facts.since(before), None if self.recent is None else self.recent.since(before)
         same = facts is self.facts and recent is self.recent
         if recent is not None and len(recent) * _MERGE >= len(facts):
             merged = replace(self, facts=facts, recent=recent).merged()

@@ -117,11 +117,22 @@ def _check_codes(codes: Array, front: Array) -> None:
         raise ArrayError("codes", f"expected codes below {front.shape[0]}")
 
 
+FAR = np.uintp(64)
+
+
 @jit
 def _positions(codes: Array, times: Array, new_codes: Array, new_times: Array, out: Array) -> None:
-    n, at = np.uintp(codes.shape[0]), ZERO
-    for j in range(np.uintp(new_codes.shape[0])):
+    n, m, at = np.uintp(codes.shape[0]), np.uintp(new_codes.shape[0]), ZERO
+    near = n < m * FAR  # then a walk step by step is faster than strides
+    for j in range(m):
         code, time = new_codes[j], new_times[j]
+        if near:
+            while at < n and codes[at] < code:
+                at += ONE
+            while at < n and codes[at] == code and times[at] <= time:
+                at += ONE
+            out[j] = np.int64(at)
+            continue
         stride, low = ONE, at
         while at < n and (codes[at] < code or (codes[at] == code and times[at] <= time)):  # ever longer strides
             low = at + ONE
