@@ -105,7 +105,8 @@ class _Builder:
         self.timeline = space.timeline
         self.local: dict[int, int] = {}
         if kept is not None:
-            for code in (*(kept.marks.values if kept.marks else ()), *np.flatnonzero(np.bincount(kept.carry.codes)).tolist()):
+            held = np.flatnonzero(np.bincount(kept.carry.codes)).tolist()
+            for code in (*(kept.marks.values if kept.marks else ()), *held):
                 self._value(code)
         self.quiet: dict[int, int] = {}  # the places of initial values that start no deadline, by those of the values
 
