@@ -1,0 +1,208 @@
+"""Batch runs on Spark: a DataFrame of facts in, a DataFrame of maximal intervals out."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from eventide.engine.recognition import Extent, Settings
+from eventide.errors import InputError
+from eventide.formats.events import split_name
+from eventide.program import Emit, Program
+from eventide.results import EMITS
+from eventide.spark.partitioning import Partitioning, in_one_bucket, partitioned
+from eventide.spark.parts import DDL
+from eventide.spark.start import start as start_spark
+from eventide.spark.tasks import Job, Source
+from eventide.syntax.diagnostics import Diagnostic
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_ROWS = "fluent string, args string, value string, start bigint, end bigint"
+_RESULTS = {"timeline": _ROWS, "windows": f"query_time bigint, {_ROWS}",
+            "changes": f"query_time bigint, change string, {_ROWS}"}
+
+
+def run(program: Program, events: object, *, window: int | None = None, step: int | None = None,
+        start: int | None = None, end: int | None = None, tick: int = 1, emit: Emit = "timeline",
+        fluents: Sequence[str] | None = None, initially_at: int = 0, ties: str = "termination",
+        horizon: int | None = None, buckets: int | None = None, spark: SparkSession | None = None,
+        **options: Any) -> DataFrame:
+    """Recognise on Spark: the rows of `program.run`, as a DataFrame that is computed when it is used.
+
+    `events` is a Spark DataFrame (columns `time`, `event`, arguments), a dict of DataFrames by event name, a path, or
+    a list of these. Without `start` or `end` the times of the facts are looked at first. `buckets` is into how many
+    parts the entities are spread (by default `spark.sql.shuffle.partitions`).
+    """
+    program.require_sound()
+    program.wanted(fluents)
+    if emit not in EMITS:
+        raise InputError(f"emit is {emit!r}; known are {', '.join(EMITS[:-1])} and {EMITS[-1]}")
+    session = spark or _session_of(events) or start_spark()
+    number = buckets or int(session.conf.get("spark.sql.shuffle.partitions") or 1)
+    settings = Settings(window, step, start, end, tick, initially_at, ties)
+    spread = partitioning_of(program, windows=window is not None or step is not None or horizon is not None)
+    for problem in spread.diagnostics:
+        warnings.warn(problem.render(), stacklevel=2)
+    job = Job(program, spread, number, settings, emit, None if fluents is None else tuple(fluents), horizon,
+              tuple(options.items()))
+    inputs = list(_inputs(session, events))
+    job = replace(job, settings=_settled(job, inputs))
+    rows = reduce(lambda a, b: a.unionByName(b), [_marked(session, job), *(_read(job, *found) for found in inputs)])
+    for stage in range(1, job.last):
+        rows = _exchanged(rows, number).mapInArrow(_Staging(job, stage), DDL)
+    return _exchanged(rows, number).mapInArrow(_Finishing(job), _RESULTS[emit])
+
+
+def partitioning_of(program: Program, *, windows: bool = False) -> Partitioning:
+    """The stages of a program. Windows need one stage: several would have to agree on every query time."""
+    program.require_sound()
+    plan = program.model.plan
+    found = partitioned(plan, program.model.open_types)
+    if not windows or found.spread:
+        return found
+    reason = Diagnostic("warning", "one-bucket", "the program runs in one bucket: it combines entities, and with "
+                        "windows these must be together at every query time", None, "without windows it is spread")
+    return replace(in_one_bucket(plan), diagnostics=(reason,))
+
+
+# -- inputs ------------------------------------------------------------------------------------------------------------
+
+
+def _session_of(events: object) -> SparkSession | None:
+    """The session of a DataFrame, wherever it is among the inputs."""
+    if isinstance(events, Mapping):
+        events = list(events.values())
+    for item in events if isinstance(events, list | tuple) else (events,):
+        found: SparkSession | None = getattr(item, "sparkSession", None)
+        if found is not None:
+            return found
+    return None
+
+
+def _inputs(spark: SparkSession, events: object) -> Iterator[tuple[DataFrame, Source]]:
+    """The inputs as DataFrames, each with how a batch of it is read."""
+    if isinstance(events, Mapping):
+        for name, table in events.items():
+            yield _frame(spark, table, str(name))
+    elif isinstance(events, list | tuple):
+        for item in events:
+            yield from _inputs(spark, item)
+    else:
+        yield _frame(spark, events, None)
+
+
+def _frame(spark: SparkSession, table: object, name: str | None) -> tuple[DataFrame, Source]:
+    if isinstance(table, str | os.PathLike):
+        own, path = split_name(os.fspath(table))
+        name = name or own
+        if path.endswith(".parquet"):
+            return spark.read.parquet(path), _Table(name)
+        # other files are read whole by a task, as on one machine: their types and problems are those of the file
+        return spark.createDataFrame([(path,)], "path string"), _File(name)
+    if hasattr(table, "mapInArrow"):
+        return table, _Table(name)  # type: ignore[return-value]
+    raise InputError(f"a {type(table).__name__} is no input of a run on Spark; give a Spark DataFrame or a path")
+
+
+class _Table:
+    """A batch of a table, of one event or with a column that names it."""
+
+    def __init__(self, name: str | None) -> None:
+        self._name = name
+
+    def __call__(self, batch: pa.RecordBatch) -> object:
+        table = pa.Table.from_batches([batch])
+        return table if self._name is None else {self._name: table}
+
+
+class _File(_Table):
+    """A batch of paths, whose files are read."""
+
+    def __call__(self, batch: pa.RecordBatch) -> object:
+        paths = batch.column(0).to_pylist()
+        return paths if self._name is None else [f"{self._name}={path}" for path in paths]
+
+
+def _settled(job: Job, inputs: Iterable[tuple[DataFrame, Source]]) -> Settings:
+    """The settings with a start and an end, for which the times of all facts are looked at if they are not given."""
+    settings = job.settings
+    if settings.start is not None and settings.end is not None:
+        Extent.of(settings, None, None)
+        return settings
+    found = [_span(job, frame, source) for frame, source in inputs]
+    spans = [span for span in found if span is not None]
+    low, high = (min(s[0] for s in spans), max(s[1] for s in spans)) if spans else (0, 0)
+    extent = Extent.of(settings, (low, high), high if spans else None)
+    return replace(settings, start=extent.start, end=extent.end)
+
+
+def _span(job: Job, frame: DataFrame, source: Source) -> tuple[int, int] | None:
+    from pyspark.sql import functions as f
+
+    kinds = dict(frame.dtypes)
+    times = [c for c in ("time", "arrival") if c in kinds]
+    if kinds.get("time") in ("bigint", "int") and all(kinds[c] in ("bigint", "int") for c in times):
+        last = f.greatest(*(f.max(c) for c in times)) if len(times) > 1 else f.max("time")
+        found = frame.agg(f.min("time"), last).first()
+    else:
+        spans = frame.mapInArrow(_Spans(job, source), "first bigint, last bigint")
+        found = spans.agg(f.min("first"), f.max("last")).first()
+    return None if found is None or found[0] is None else (int(found[0]), int(found[1]))
+
+
+# -- stages ------------------------------------------------------------------------------------------------------------
+
+
+def _marked(spark: SparkSession, job: Job) -> DataFrame:
+    """One empty row per stage and bucket: a bucket without facts is evaluated too."""
+    total = job.last * job.buckets
+    return spark.range(total, numPartitions=1).selectExpr(
+        f"cast(id div {job.buckets} + 1 as int) as stage", f"cast(id % {job.buckets} as int) as bucket",
+        "cast('' as binary) as part")
+
+
+def _read(job: Job, frame: DataFrame, source: Source) -> DataFrame:
+    return frame.mapInArrow(_Reading(job, source), DDL)
+
+
+def _exchanged(rows: DataFrame, number: int) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    return rows.repartitionById(number, f.col("bucket"))
+
+
+class _Reading:
+    def __init__(self, job: Job, source: Source) -> None:
+        self._job, self._source = job, source
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return self._job.reading(batches, self._source)
+
+
+class _Spans(_Reading):
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return self._job.spans(batches, self._source)
+
+
+class _Staging:
+    def __init__(self, job: Job, stage: int) -> None:
+        self._job, self._stage = job, stage
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return self._job.staging(batches, self._stage)
+
+
+class _Finishing:
+    def __init__(self, job: Job) -> None:
+        self._job = job
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return self._job.finishing(batches)

@@ -1,0 +1,42 @@
+"""A Spark session with the settings that were measured to serve here. Not for cluster administration."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eventide.java import ensure_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+BATCH_ROWS = 100_000
+
+
+def start(master: str | None = None, *, name: str = "eventide", buckets: int | None = None) -> SparkSession:
+    """The Spark session, started if there is none; `master` is `local[*]` unless said otherwise.
+
+    `buckets` is into how many parts the entities are spread: by default as many as the machine has cores.
+    """
+    # Numba reads its folder when it is first imported: all workers share one, so that only the first compiles.
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(sys.prefix) / "cache" / "numba"))
+    os.environ.update(ensure_java())
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": str(buckets or os.cpu_count() or 1),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_ROWS),
+        "spark.executorEnv.NUMBA_CACHE_DIR": os.environ["NUMBA_CACHE_DIR"],
+    }
+    builder = SparkSession.builder.master(master or "local[*]").appName(name)
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session

@@ -1,0 +1,311 @@
+"""What runs inside Spark's tasks: reading facts into buckets, and one stage of a program on a bucket."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from eventide.algebra import nodes as n
+from eventide.analysis.patterns import leaf_count, name_of
+from eventide.engine.executor import Executor
+from eventide.engine.loading import Store, Stream, encode
+from eventide.engine.recognition import Recognition, Settings
+from eventide.engine.relation import Relation, Rows, Space, from_unsorted, pack_with, unpack
+from eventide.engine.windowed import WindowedRun
+from eventide.formats.facts import Coded, Facts, FactTable
+from eventide.program import Emit, Program
+from eventide.results import Answers
+from eventide.spark.partitioning import FIRED, OWNED, READING, Guard, Partitioning, Send, Stage
+from eventide.spark.parts import (
+    OPEN,
+    Content,
+    Ints,
+    Outbox,
+    bare,
+    buckets_of,
+    buckets_of_values,
+    column_at,
+    packed,
+    split,
+    unpacked,
+)
+
+Batches = Iterator[pa.RecordBatch]
+Source = Callable[[pa.RecordBatch], object]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A program, its stages, and how it is to be run: everything that the tasks share."""
+
+    program: Program
+    partitioning: Partitioning
+    buckets: int
+    settings: Settings
+    emit: Emit = "timeline"
+    fluents: tuple[str, ...] | None = None
+    horizon: int | None = None
+    options: tuple[tuple[str, object], ...] = ()
+
+    @property
+    def last(self) -> int:
+        """The number of the last stage."""
+        return len(self.partitioning.stages) - 1
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def facts(self, source: object) -> Facts:
+        """The facts of a batch."""
+        return source if isinstance(source, Facts) else self.program.read(source, **dict(self.options))
+
+    def reading(self, batches: Batches, source: Source) -> Batches:
+        """Batches of a table to packed rows in the buckets that need them."""
+        for batch in batches:
+            facts = self.facts(source(batch))
+            tables = {template: self._read(template, facts) for template in self.program.model.inputs}
+            yield from self._sent(READING, {name: table for name, table in tables.items() if table is not None})
+
+    def _read(self, template: str, facts: Facts) -> FactTable | None:
+        """The facts of an input, without columns that no rule looks at."""
+        table = facts.tables.get((name_of(template), leaf_count(template)))
+        model = self.program.model
+        if table is None or table.op is not None or template in model.counted:
+            return None if table is None else bare(table)
+        kind = "e" if model.inputs[template] == "event" else "f"
+        nothing = Coded(np.zeros(len(table), np.int8), ("_",))  # type: ignore[arg-type]
+        args = tuple(nothing if model.types.get((kind, template, i), n.UNUSED) == n.UNUSED else column
+                     for i, column in enumerate(table.args))
+        return replace(bare(table), args=args)
+
+    def spans(self, batches: Batches, source: Source) -> Batches:
+        """The first time of the facts of each batch, and the last at which one occurs or arrives."""
+        for batch in batches:
+            tables = [table for table in self.facts(source(batch)) if len(table)]
+            if tables:
+                first = min(int(t.time.min()) for t in tables)
+                last = max(int(c.max()) for t in tables for c in (t.time, t.arrival) if c is not None)
+                yield pa.record_batch({"first": pa.array([first], pa.int64()), "last": pa.array([last], pa.int64())})
+
+    # -- sending ------------------------------------------------------------------------------------------------------
+
+    def _sent(self, number: int, content: Content) -> Batches:
+        """What goes on from a stage: rows to later stages, questions of pairs, answers to such questions."""
+        stage, outbox = self.partitioning.stages[number], Outbox()
+        for send in stage.sends:
+            if send.relation in content:
+                for bucket, part in self._parts(content[send.relation], send):
+                    outbox.add(send.to, bucket, send.relation, part)
+        for ask in stage.asks:
+            if ask.guard.relation in content:
+                questions = _questions(content[ask.guard.relation], ask.guard, self.buckets)
+                for bucket, part in split(questions, buckets_of(questions.args[0], self.buckets)):
+                    outbox.add(ask.at, bucket, _asked(ask.guard), part)
+        for relay in stage.relays:
+            table, asked = content.get(relay.relation), content.get(_asked(relay.guard))
+            if table is not None and asked is not None:
+                rows, buckets = _answers(table, relay.column, asked, self.buckets)
+                for bucket, part in split(table, buckets, rows):
+                    outbox.add(relay.to, bucket, relay.relation, part)
+        yield from outbox.batches()
+
+    def _parts(self, table: FactTable, send: Send) -> Iterable[tuple[int, FactTable]]:
+        if send.how == "key":
+            return split(table, buckets_of(column_at(table, send.column), self.buckets))
+        return ((bucket, table) for bucket in range(self.buckets if send.how == "all" else 1))
+
+    # -- stages -------------------------------------------------------------------------------------------------------
+
+    def staging(self, batches: Batches, number: int) -> Batches:
+        """One stage on the buckets of a task; rows of later stages pass."""
+        owned, parts = set(), []
+        for batch in batches:
+            for stage, bucket, part in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                if stage != number:
+                    yield packed(stage, bucket, part)
+                elif part:
+                    parts.append(part)
+                else:
+                    owned.add(bucket)
+        if owned:
+            evaluated = self._evaluated(number, frozenset(owned), unpacked(parts))
+            yield from self._sent(number, evaluated.content)
+            for table in evaluated.tables:
+                yield packed(self.last + 1, min(owned), pickle.dumps(table, protocol=5))
+
+    def finishing(self, batches: Batches) -> Batches:
+        """The last stage, whose results are rows of the interface; those of earlier stages join them."""
+        for batch in self.staging(batches, self.last):
+            for stage, part in zip(batch["stage"].to_pylist(), batch["part"].to_pylist(), strict=True):
+                if stage > self.last:
+                    table: pa.Table = pickle.loads(part)
+                    place = table.column_names.index("fluent")
+                    yield from table.set_column(place, "fluent", table["fluent"].cast(pa.string())).to_batches()
+
+    def _evaluated(self, number: int, owned: frozenset[int], content: Content) -> _Evaluated:
+        stage = self.partitioning.stages[number]
+        if not stage.strata:
+            return _Evaluated(content, [])
+        program = _of_stage(self.program, stage, first=0 in owned)
+        inputs = Facts({(name_of(name), leaf_count(name)): table for name, table in content.items()
+                        if name in program.model.inputs})
+        wanted = [name for name in program.fluents if self.fluents is None or name in self.fluents]
+        if self.settings.window is None and self.settings.step is None and self.horizon is None:
+            base = program.recognition(inputs, self.settings, fluents=wanted)
+            run = _Bucket(base, {name: table for name, table in content.items() if name not in program.model.inputs},
+                          self.program.model.plan)
+            _own(run.store, stage, owned, self.buckets)
+            tables = [answer.table for answer in Answers(run, self.emit, program.placed)]
+            return _Evaluated(content | _results(run.executor, stage), tables)
+        settings = self.settings
+        session = program.session(window=settings.window, start=settings.start, tick=settings.tick,
+                                  initially_at=settings.initially_at, ties=settings.ties, horizon=self.horizon,
+                                  fluents=wanted)
+        windowed = WindowedRun(session, inputs, settings)
+        _own(session.store, stage, owned, self.buckets)
+        return _Evaluated(content, [answer.table for answer in Answers(windowed, self.emit, program.placed)])
+
+
+@dataclass(frozen=True)
+class _Evaluated:
+    """The relations that are there after a stage, and the rows to report."""
+
+    content: Content
+    tables: list[pa.Table]
+
+
+class _Bucket(Recognition):
+    """A stage on a bucket: results of earlier stages are there from the beginning."""
+
+    def __init__(self, base: Recognition, imported: Content, plan: n.Plan) -> None:
+        super().__init__(base.plan, base.wanted, base.store, base.built, base.open_types, base.settings)
+        self.executor: Executor
+        bodies = {d.name: d.body for s in plan.strata for d in s.definitions}
+        self._imported = {}
+        for name, table in imported.items():
+            body = bodies.get(name.removeprefix(FIRED))
+            if body is not None:
+                self._imported[name] = (body.fields, _coded(self.store, body.fields, table), table)
+        times = [t[t != OPEN] for *_, table in self._imported.values() for t in (table.time, table.end)
+                 if t is not None]
+        edges = [int(edge) for t in times for edge in (t.min(initial=self.start), t.max(initial=self.start))]
+        edges.append(self.start)
+        known = [self._low, self._high] if any(map(len, self.store.streams.values())) else []
+        self._low, self._high = min([*edges, *known]), max([*edges, *known])
+
+    def run(self) -> Executor:
+        self.executor = super().run()
+        return self.executor
+
+    def executor_over(self, space: Space, streams: Mapping[str, Stream]) -> Executor:
+        executor = super().executor_over(space, streams)
+        timeline = space.timeline
+        for name, (fields, columns, table) in self._imported.items():
+            length, time = len(table), table.time - timeline.origin
+            if name.startswith(FIRED):
+                executor.fired[name.removeprefix(FIRED)] = Rows(fields, columns | {n.TIME: time}, length, timed=True)
+            elif table.end is None:
+                executor.results[name] = Rows(fields, columns | {n.TIME: time}, length, timed=True)
+            else:
+                rows = Rows(fields, columns, length, timed=False)
+                ends = np.where(table.end == OPEN, timeline.mask, table.end - timeline.origin)
+                executor.results[name] = from_unsorted(
+                    space, fields, pack_with(space, rows, fields, time), pack_with(space, rows, fields, ends))
+        return executor
+
+
+def _coded(store: Store, fields: n.Fields, table: FactTable) -> dict[str, Ints]:
+    found = {f.name: encode(column, f.type, store) for f, column in zip(fields, table.args, strict=True)}
+    return {name: codes for name, codes in found.items() if codes is not None}
+
+
+def _of_stage(program: Program, stage: Stage, *, first: bool) -> Program:
+    """The program with the plan and the outputs of one stage; what runs in one bucket only where that is."""
+    strata = []
+    for stratum in stage.strata:
+        kept = tuple(d for d in stratum.definitions if first or stage.owners[d.name] is not None)
+        if kept:
+            strata.append(replace(stratum, definitions=kept))
+    names = {d.name for stratum in strata for d in stratum.definitions}
+    staged = copy.copy(program)
+    staged.model = replace(program.model, plan=n.Plan(tuple(strata)),
+                           outputs=[o for o in program.model.outputs if o.definition in names])
+    return staged
+
+
+def _own(store: Store, stage: Stage, owned: frozenset[int], number: int) -> None:
+    """Fill the tables of the entities that a task owns."""
+    bodies = {d.name: d.body for stratum in stage.strata for d in stratum.definitions}
+    for type_ in {bodies[name].fields[owner].type for name, owner in stage.owners.items() if owner is not None}:
+        name = OWNED + type_
+        codes = np.flatnonzero(np.isin(buckets_of_values(store.domain(type_).values, number), list(owned)))
+        store.tables[name] = Rows((n.Field(f"{name}.0", type_),), {f"{name}.0": codes}, len(codes), timed=False)
+
+
+def _results(executor: Executor, stage: Stage) -> Content:
+    """The results of a stage that are sent on, as facts."""
+    wanted = {send.relation for send in stage.sends} | {relay.relation for relay in stage.relays}
+    wanted |= {ask.guard.relation for ask in stage.asks}
+    found: Content = {}
+    for name in wanted:
+        own = name.removeprefix(FIRED)
+        if own in stage.owners:
+            result = executor.fired.get(own) if name.startswith(FIRED) else executor.results.get(own)
+            if result is not None:
+                found[name] = _as_facts(name, result, executor.space)
+    return found
+
+
+def _as_facts(name: str, result: Relation | Rows, space: Space) -> FactTable:
+    timeline = space.timeline
+    if isinstance(result, Rows):
+        columns = {f.name: result.column(f.name) for f in result.fields}
+        return FactTable(name, "event", result.time + timeline.origin, _values(space, result.fields, columns))
+    starts, ends = result.intervals.starts, result.intervals.ends & timeline.mask
+    return FactTable(name, "interval", (starts & timeline.mask) + timeline.origin,
+                     _values(space, result.fields, unpack(space, result.fields, starts)),
+                     np.where(ends == timeline.mask, OPEN, ends + timeline.origin))
+
+
+def _values(space: Space, fields: n.Fields, columns: Mapping[str, Ints]) -> tuple[Coded, ...]:
+    # every value of the domain, used or not: `chosen` leaves out what a part does not use
+    return tuple(Coded(columns[f.name].astype(np.int32), tuple(space.domains[f.type].values))  # type: ignore[arg-type]
+                 for f in fields)
+
+
+# -- pairs -------------------------------------------------------------------------------------------------------------
+
+
+def _asked(guard: Guard) -> str:
+    """The name under which the questions of a guard travel."""
+    return f"asked {guard.relation} {guard.key} {guard.partner}"
+
+
+def _questions(table: FactTable, guard: Guard, number: int) -> FactTable:
+    """The distinct pairs of a partner and the bucket that needs it, as facts whose times are the buckets."""
+    partners, buckets = column_at(table, guard.partner), buckets_of(column_at(table, guard.key), number)
+    codes = partners.codes.astype(np.int64) if isinstance(partners, Coded) else partners.view(np.int64)
+    order = np.lexsort((buckets, codes))
+    new = np.ones(len(order), np.bool_)
+    new[1:] = (np.diff(codes[order]) != 0) | (np.diff(buckets[order]) != 0)
+    rows = order[new]
+    taken = FactTable(_asked(guard), "event", buckets, (partners,))
+    return next(part for _, part in split(taken, np.zeros(len(rows), np.int64), rows))
+
+
+def _answers(table: FactTable, column: int, questions: FactTable, number: int) -> tuple[Ints, Ints]:
+    """Which rows go to which buckets: those whose value in a column was asked for."""
+    store = Store()
+    ours, theirs = (encode(c, "value", store) for c in (column_at(table, column), questions.args[0]))
+    assert ours is not None and theirs is not None
+    pairs = np.unique(theirs * number + questions.time)
+    values = pairs // number
+    low, high = np.searchsorted(values, ours, "left"), np.searchsorted(values, ours, "right")
+    sizes = high - low
+    rows = np.repeat(np.arange(len(table)), sizes)
+    offsets = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return rows, pairs[low[rows] + offsets] % number
