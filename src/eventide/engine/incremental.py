@@ -90,11 +90,6 @@ class Upkeep:
                     break
 
     @property
-    def delayed(self) -> bool:
-        """Whether it is a simple fluent with deadlines."""
-        return any(isinstance(d.body, n.Inertia) and d.body.delays for d in self.piece.definitions)
-
-    @property
     def initial(self) -> bool:
         """Whether it has initial values."""
         return any(isinstance(d.body, n.Inertia) and d.body.initial for d in self.piece.definitions)
@@ -149,12 +144,8 @@ class Maintained:
         self.inputs = tuple(inputs)
         self.built = built
         self.bodies: dict[str, n.Node] = {d.name: d.body for p in self.pieces for d in p.definitions}
-        self.readers: dict[str, list[Upkeep]] = {}
-        for upkeep in self.upkeep:
-            for name in upkeep.reads:
-                self.readers.setdefault(name, []).append(upkeep)
         self.bounds = {name for upkeep in self.upkeep for name in upkeep.bounds}
-        """The positions of every result's columns that split a piece, by type."""
+        # the positions of every result's columns that split a piece, by type
         self.splits: dict[str, set[tuple[str, int]]] = {}
         for upkeep in self.upkeep:
             if upkeep.column is not None:
@@ -369,10 +360,8 @@ class Update:
             if 7 * len(kept) > 8 * self.sizes.setdefault(name, 64):  # forgetting in small pieces would cost too much
                 kept = self._held[name] = kept.where((kept.intervals.ends & mask) >= needs.get(name, self.first))
                 self.sizes[name] = max(len(kept), 64)
-        for name, rows in self.old.points.items():
-            self._held_points[name] = rows.where(rows.time >= needs.get(name, self.first))
-        for name, rows in self.old.fired.items():
-            self._held_points[f"fired {name}"] = rows.where(rows.time >= needs.get(f"fired {name}", self.first))
+        for name, rows in (*self.old.points.items(), *((f"fired {f}", rows) for f, rows in self.old.fired.items())):
+            self._held_points[name] = _kept_since(rows, needs.get(name, self.first))
 
     def _input(self, name: str, kept: Retained) -> None:
         if name in self.whole.inputs:
@@ -838,6 +827,15 @@ class _Early(Executor):
 
 _NONE = np.empty(0, np.int64)
 _ANYWHERE = Delta((), np.zeros(1, np.int64))  # it changed, and nobody asks where
+
+
+def _kept_since(rows: Rows, time: int) -> Rows:
+    """Points from a time on; those before are not held by them."""
+    kept = rows.where(rows.time >= time)
+    if kept is rows:
+        return rows
+    columns = {name: kept.column(name) for name in (*(f.name for f in rows.fields if f.type != n.UNUSED), TIME)}
+    return Rows(rows.fields, columns, kept.length, timed=True)
 
 
 def _points_delta(rows: Rows) -> Delta:

@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from eventide.algebra.nodes import Output, Plan
+from eventide.algebra.nodes import Inertia, Output, Plan
 from eventide.engine.answers import SCHEMA, events_table, intervals_table
+from eventide.engine.changes import reported
 from eventide.engine.checkpoint import Reader, Snapshot, fingerprint, write
 from eventide.engine.domains import GrowthError, value_of
 from eventide.engine.held import Memory, memory_of
@@ -280,9 +281,6 @@ class Session:
         return clipped(self.answer(), low, self.query_time + 1)
 
     def _intervals(self, wanted: Output, relation: Relation) -> pa.Table:
-        from eventide.algebra.nodes import Inertia
-        from eventide.engine.changes import reported
-
         body = self.plan.bodies[wanted.definition]
         if isinstance(body, Inertia):
             relation = reported(body, relation)
