@@ -110,7 +110,8 @@ def test_a_problem_in_one_of_several_sinks_is_found_there() -> None:
 
 
 def test_all_problems_come_at_once() -> None:
-    text = '[source]\nkind = "files"\npath = 3\n[window]\nwindow = "x"\nstep = -1\n[sink]\nkind = "parquet"\npath = "o"\n'
+    text = ('[source]\nkind = "files"\npath = 3\n[window]\nwindow = "x"\nstep = -1\n'
+            '[sink]\nkind = "parquet"\npath = "o"\n')
     found = problems(text)
     assert [(code, message.split(" ")[0]) for _, code, message, _ in found] == [
         ("missing-key", "rules"), ("missing-key", "checkpoint"), ("bad-value", "source.path"),

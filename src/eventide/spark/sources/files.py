@@ -1,0 +1,26 @@
+"""Whole files that appear in a directory: Spark finds and remembers them, their content is read as one piece.
+
+A file must appear complete (be moved into the directory); names that begin with `.` or `_` are not looked at. Since a
+file is one piece, it should have no more than some hundred megabytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eventide.spark.config import FileSource
+from eventide.spark.failures import ServiceError
+
+CONTENT = "path string, modificationTime timestamp, length long, content binary"
+# Spark forgets files that are this much older than the newest, and would pass over one that comes with an old date.
+NEVER = "36500d"
+
+
+def file_pieces(spark: Any, source: FileSource) -> Any:
+    """The streaming DataFrame of the files' contents."""
+    if not source.path.is_dir() and "://" not in str(source.path):
+        raise ServiceError(f"there is no folder {source.path} to read events from")
+    stream = spark.readStream.format("binaryFile").schema(CONTENT).options(
+        pathGlobFilter=source.pattern, maxFilesPerTrigger=source.max_files, maxFileAge=NEVER)
+    return stream.load(str(source.path)).selectExpr(
+        "content AS data", "CAST(NULL AS string) AS form", "path AS source", "1L AS first")
