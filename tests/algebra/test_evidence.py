@@ -344,3 +344,16 @@ def test_the_programs_have_needless_domains(rules: str, monkeypatch: pytest.Monk
 def test_same_answers(family: str, data: st.DataObject) -> None:
     case: Case = data.draw(FAMILIES[family])
     check_same(f"{case.text}\n{case.background}", case.facts, start=case.start, end=LAST, tick=case.tick)
+
+
+def test_what_an_allen_relation_gives_has_a_pair() -> None:
+    """Where one mode of a relation gives something, the others that show every pair do too."""
+    program = ev.parse("""
+        collectIntervals(a(_)=true).
+        collectIntervals(b(_)=true).
+        holdsFor(c(X)=true,I) :- holdsFor(a(X)=true,A), holdsFor(b(X)=true,B), allen(meets,A,B,source,S), S \\= [],
+            allen(meets,A,B,union,I).
+        holdsFor(d(X)=true,I) :- holdsFor(a(X)=true,A), holdsFor(b(X)=true,B), allen(meets,A,B,complement,S), S \\= [],
+            allen(meets,A,B,union,I).
+    """)
+    assert list(retroactive(program.model.plan)) == ["d(_)=true"]

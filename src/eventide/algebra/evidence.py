@@ -35,9 +35,9 @@ class Value(str):
 @dataclass(frozen=True, slots=True)
 class Fact:
     """Where rows come from: a fluent's or event's sort and name with positions of its arguments, some of which have
-    fixed values; or any other node, by its id, with some of its columns."""
+    fixed values; a pair of an Allen relation; or any other node, by its id, with some of its columns."""
 
-    origin: tuple[str, str] | int
+    origin: tuple[str, str] | tuple[str, int, int] | int
     columns: tuple[int | str, ...]
     values: frozenset[tuple[int, Value]] = frozenset()
 
@@ -92,6 +92,9 @@ def _domains_in(rows: n.Node) -> str:
     return " and ".join(sorted(found or set(n.references_of(rows))))
 
 
+_OF_EVERY_PAIR = ("source", "target", "union")  # a pair has something in these modes of Allen relations
+
+
 class Evidence:
     """What the rows of a plan's nodes come from. Definitions of a cycle count as coming from nothing."""
 
@@ -116,7 +119,9 @@ class Evidence:
         return self._answers[goal][0]
 
     def _fact(self, node: n.Node, columns: Columns) -> Fact:
-        leaf = node
+        if isinstance(node, n.Allen):  # whatever it gives, there is a pair
+            return Fact((node.relation, id(node.source), id(node.target)), columns)
+        leaf: n.Node = node
         values: list[tuple[str, Value]] = []
         while isinstance(leaf, n.Equal):
             values.append((leaf.column, Value.of(leaf.value)))
@@ -163,7 +168,8 @@ class Evidence:
 
     def _sources(self, rows: n.Node, columns: Columns) -> Iterator[Fact]:
         """Facts that are enough for a row: each of them has a row with its values in these columns."""
-        yield self._fact(rows, columns)
+        if not isinstance(rows, n.Allen) or rows.mode in _OF_EVERY_PAIR:
+            yield self._fact(rows, columns)
         match rows:
             case n.Rename(child, fields):
                 yield from self._sources(child, _renamed(columns, fields, child.fields))
