@@ -340,8 +340,9 @@ class Retained:
         old, new = _alike(old, new)
         positions = positions_in(self._key(old), old.time, self._key(new), new.time)
         columns = {name: _inserted(values, new.columns[name], positions) for name, values in old.columns.items()}
-        others: dict[str, Any] = {name: None if (array := getattr(old, name)) is None
-                                  else insert_at(array, getattr(new, name), positions) for name in _ARRAYS[:5]}
+        others: dict[str, Any] = {
+            name: None if (array := getattr(old, name)) is None
+            else insert_at(array, getattr(new, name), positions, trusted=True) for name in _ARRAYS[:5]}
         return Batch(columns, **others, ordered=True)
 
     def _matching(self, wanted: Batch) -> tuple[Mask, Mask]:
@@ -434,7 +435,7 @@ def delta_of(fields: Fields, batches: Sequence[Batch], origin: int) -> Delta:
 def _inserted(old: Values, new: Values, positions: Array) -> Values:
     if old.dtype != new.dtype:
         old, new = old.astype(np.float64), new.astype(np.float64)
-    return insert_at(old, new, positions)
+    return insert_at(old, new, positions, trusted=True)
 
 
 def _in_order(batches: Sequence[Batch]) -> Batch:

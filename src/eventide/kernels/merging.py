@@ -16,6 +16,7 @@ from eventide.kernels.arrays import (
     Mask,
     check_array,
     check_intervals,
+    check_points,
     check_same_length,
     jit,
     time_mask,
@@ -166,7 +167,8 @@ def positions_in(codes: Array, times: Array, new_codes: Array, new_times: Array)
     return out
 
 
-def insert_at(old: npt.NDArray[Any], new: npt.NDArray[Any], positions: Array) -> npt.NDArray[Any]:
+def insert_at(old: npt.NDArray[Any], new: npt.NDArray[Any], positions: Array, *,
+              trusted: bool = False) -> npt.NDArray[Any]:
     """The elements of `new` put into `old`: the j-th one before `old[positions[j]]`; positions ascend.
 
     Both are arrays of 64-bit numbers of one type. Cost: O(n + m), one pass.
@@ -174,7 +176,7 @@ def insert_at(old: npt.NDArray[Any], new: npt.NDArray[Any], positions: Array) ->
     >>> insert_at(np.array([10, 30]), np.array([20, 40]), np.array([1, 2])).tolist()
     [10, 20, 30, 40]
     """
-    check_array("positions", positions)
+    check_points("positions", positions, trusted=trusted)
     check_same_length("new", new, "positions", positions.shape[0])
     if old.dtype != new.dtype or old.dtype.itemsize != 8:
         raise ArrayError("new", f"expected 64-bit numbers of type {old.dtype}, got {new.dtype}")
