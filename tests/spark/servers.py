@@ -157,10 +157,22 @@ def postgres() -> Iterator[str]:
             pytest.skip(f"no database can be made here: {made.stderr.strip()[-300:]}")
         port = free_port()
         command = [binary, "-D", data, "-p", str(port), "-h", "127.0.0.1", "-k", folder, "-c", "fsync=off"]
+        address = f"host=127.0.0.1 port={port} user=eventide dbname=postgres"
         with _running(command, port, user):
-            yield f"host=127.0.0.1 port={port} user=eventide dbname=postgres"
+            wait_until(lambda: _takes_connections(address), "the database does not come up")
+            yield address
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _takes_connections(address: str) -> bool:
+    import psycopg
+
+    try:
+        psycopg.connect(address).close()
+    except psycopg.OperationalError:
+        return False
+    return True
 
 
 def _has_user(name: str) -> bool:
