@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from eventide.java import ensure_java, find_java
+from eventide.java import find_java
 
 ROOT = Path(__file__).resolve().parents[1]
 PROFILE = os.environ.get("EVENTIDE_PROFILE", "small")
@@ -57,20 +57,8 @@ def shared_data() -> Callable[[str], Path]:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     """The one Spark session of the whole run."""
-    os.environ.update(ensure_java())
-    from pyspark.sql import SparkSession
+    from eventide.spark.start import start
 
-    session = (
-        SparkSession.builder.master("local[2]")
-        .appName("eventide-tests")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.execution.arrow.maxRecordsPerBatch", "100000")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("ERROR")
+    session = start("local[2]", name="eventide-tests", buckets=2)
     yield session
     session.stop()

@@ -6,6 +6,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -73,6 +74,21 @@ class Program:
         """The plan as an indented tree, level by level."""
         self.require_sound()
         return to_text(self.model.plan)
+
+    def explain_spark(self) -> str:
+        """How the program is spread over buckets of entities on Spark: stages, what owns rows, what is sent.
+
+        >>> import eventide as ev
+        >>> print(ev.parse("initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).").explain_spark())
+        reading
+          send win(_) by argument 1 to stage 1
+        stage 1
+          rich(_) by X
+        """
+        self.require_sound()
+        planner = import_module("eventide.spark.partitioning")  # by name: Spark stands above programs
+        text: str = planner.to_text(planner.partitioned(self.model.plan, self.model.open_types))
+        return text
 
     def bounds(self, horizon: int | None = None) -> dict[str, Bound]:
         """What a session must hold of each input and result, told before anything runs.

@@ -45,6 +45,13 @@ def test_dot(rules: Path, tmp_path: Path) -> None:
     assert text.startswith("digraph") and '"win(_)" -> "rich(_)";' in text
 
 
+def test_stages_on_spark(rules: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["graph", str(rules), "--spark", "-o", str(tmp_path / "g.json")]) == 0
+    found = json.loads((tmp_path / "g.json").read_text())
+    assert [box["label"] for box in found["boxes"]] == ["win(x)", "rich(x) · stage 1, by X", "happy(x) · stage 1, by X"]
+    assert "  send win(_) by argument 1 to stage 1\n" in capsys.readouterr().err
+
+
 def test_svg_has_inputs_at_the_bottom(rules: Path, tmp_path: Path) -> None:
     assert main(["graph", str(rules), "-o", str(tmp_path / "g.svg")]) == 0
     root = ET.parse(tmp_path / "g.svg").getroot()

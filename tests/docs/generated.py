@@ -57,7 +57,7 @@ LAYERS = {
                           ("program",)),
     "cli": Layer("options, messages, exit codes", "how anything is computed",
                  ("engine.recognition", "engine.session", "errors", "formats", "program", "report", "results",
-                  "signals", "syntax.diagnostics")),
+                  "signals", "spark", "syntax.diagnostics")),
     "__main__": Layer("that the command line exists", "everything else", ("cli.main",)),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,8 @@ def graph(
         "--out", "-o", metavar="FILE", help="The picture: `.svg`, `.html`, `.dot` or `.json`.")],
     background: Annotated[list[str] | None, typer.Option(
         metavar="FILE…", help="Facts and clauses, or relations; a picture can be made without them.")] = None,
+    spark: Annotated[bool, typer.Option(
+        "--spark", help="Tell at which stage of a run on Spark each result is computed, and what is sent.")] = False,
 ) -> None:
     """Draw what is computed from what, level by level, inputs at the bottom, cycles marked.
 
@@ -42,6 +45,14 @@ def graph(
     if errors:
         raise ProgramError("\n".join(p.render() for p in errors), errors)
     found = dependency_graph(loaded.model)
+    if spark:
+        from eventide.spark.partitioning import partitioned, places, to_text
+
+        spread = partitioned(loaded.model.plan, loaded.model.open_types)
+        where = places(spread)
+        boxes = [replace(b, label=f"{b.label} · {where[b.name]}") if b.name in where else b for b in found.boxes]
+        found = replace(found, boxes=tuple(boxes))
+        messages.say(to_text(spread))
     text = {
         ".svg": lambda: to_svg(found),
         ".html": lambda: to_html(found, f"What {Path(program).name} is made of"),

@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal
@@ -50,7 +50,10 @@ def run(
     emit: Annotated[Literal["timeline", "windows", "changes"] | None, typer.Option(
         help="The final intervals, those of each window, or what changes from one query time to the next "
         "[default: timeline; with --follow changes].")] = None,
-    engine: Annotated[Literal["local", "spark"], typer.Option(help="Where it runs.")] = "local",
+    engine: Annotated[Literal["local", "spark"], typer.Option(
+        help="Where it runs: in this process, or on Spark.")] = "local",
+    spark_master: Annotated[str | None, typer.Option(
+        metavar="URL", help="With `--engine spark`: where Spark runs [default: local[*]].")] = None,
     fluents: Annotated[str | None, typer.Option(
         metavar="A,B,…", help="Keep only these fluents and events in the result.")] = None,
     initially_at: Annotated[int, typer.Option(metavar="T", help="Where the values of `initially` begin.")] = 0,
@@ -94,9 +97,10 @@ def run(
         if number is not None and abs(number) > LARGEST:
             raise typer.BadParameter(f"{number} is out of range: times have less than 63 bits",
                                      param_hint=f"--{option}")
-    if engine == "spark":
-        raise typer.BadParameter("the Spark engine is not part of this version; use --engine local",
-                                 param_hint="--engine")
+    if engine == "spark" and follow:
+        raise typer.BadParameter("on Spark a stream is followed by `eventide stream`", param_hint="--follow")
+    if spark_master is not None and engine != "spark":
+        raise typer.BadParameter("this needs --engine spark", param_hint="--spark-master")
     if start is not None and end is not None and end < start:
         raise typer.BadParameter(f"the run would end at {end}, before it starts at {start}", param_hint="--end")
     if step is not None and window is None:
@@ -130,6 +134,21 @@ def run(
         wanted: Literal["windows", "changes"] = "windows" if emit == "windows" else "changes"
         options = Options(settings, wanted, chosen, horizon, bad_rows, late, time_unit)
         Following(loaded, options, events[0], out, state).run(poll)
+        return
+    if engine == "spark":
+        from eventide.cli.on_spark import rows_on_spark
+        from eventide.formats.results import sorted_columns
+
+        with watch("reasoning"):
+            table, counts, bad = rows_on_spark(
+                loaded, events, settings, emit=emit or "timeline", fluents=chosen, horizon=horizon,
+                master=spark_master, bad_rows=bad_rows, time_unit=time_unit)
+        if late == "fail" and counts.too_late:
+            raise too_late(counts)
+        with watch("writing"):
+            _write([sorted_columns(table)], out)
+        account(counts, bad, None, None, listed=False)
+        _conclude(counts, table.num_rows, out, watch, profile)
         return
     with watch("reading"):
         facts = loaded.read(events, bad_rows=bad_rows, time_unit=time_unit)
@@ -279,7 +298,7 @@ def standard_output() -> BinaryIO:
     return sys.stdout.buffer
 
 
-def _write(pieces: Written, out: Path | None) -> None:
+def _write(pieces: Iterable[Columns], out: Path | None) -> None:
     """The result, whole or not at all."""
     from eventide.formats.results import WRITERS, whole_file, writer_for
 
@@ -340,11 +359,13 @@ def bad_path(out: Path | None) -> Path:
     return Path("eventide.bad.csv") if out is None else out.with_name(f"{out.name}.bad.csv")
 
 
-def account(counts: Counts, bad_count: int, bad_file: Path | None, late_file: Path | None) -> None:
-    """Say what was left out and why."""
+def account(counts: Counts, bad_count: int, bad_file: Path | None, late_file: Path | None, *,
+            listed: bool = True) -> None:
+    """Say what was left out and why; `listed` if it can be listed in files."""
     if bad_count:
-        messages.say(f"left out {count_of(bad_count, 'bad row')}; they are in {bad_file}",
-                     bad_rows=bad_count, file=str(bad_file))
+        where = f"; they are in {bad_file}" if listed else ""
+        messages.say(f"left out {count_of(bad_count, 'bad row')}{where}",
+                     bad_rows=bad_count, file=str(bad_file) if listed else None)
     if counts.before_start:
         messages.say(f"left out {count_of(counts.before_start, 'fact')} up to the start of the run",
                      before_start=counts.before_start)
@@ -354,8 +375,11 @@ def account(counts: Counts, bad_count: int, bad_file: Path | None, late_file: Pa
     if counts.unmatched:
         messages.say(f"{count_of(counts.unmatched, 'retraction')} of facts that were not there",
                      unmatched=counts.unmatched)
+    if counts.beyond_horizon:
+        messages.say(f"{count_of(counts.beyond_horizon, 'interval')} had a partner for `before` beyond the horizon "
+                     "only; a longer --horizon sees more", beyond_horizon=counts.beyond_horizon)
     if counts.too_late:
-        where = "; -o lists them" if late_file is None else f"; they are in {late_file}"
+        where = f"; they are in {late_file}" if late_file is not None else "; -o lists them" if listed else ""
         messages.say(f"left out {count_of(counts.too_late, 'fact')} that arrived too late for the window "
                      f"({by_name(counts.late_by_name)}){where}", too_late=counts.too_late,
                      by_name=dict(counts.late_by_name), file=None if late_file is None else str(late_file))

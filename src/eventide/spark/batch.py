@@ -19,6 +19,7 @@ from eventide.results import EMITS
 from eventide.spark.partitioning import Partitioning, in_one_bucket, partitioned
 from eventide.spark.parts import DDL
 from eventide.spark.start import start as start_spark
+from eventide.spark.tally import Tally
 from eventide.spark.tasks import Job, Source
 from eventide.syntax.diagnostics import Diagnostic
 
@@ -34,12 +35,13 @@ def run(program: Program, events: object, *, window: int | None = None, step: in
         start: int | None = None, end: int | None = None, tick: int = 1, emit: Emit = "timeline",
         fluents: Sequence[str] | None = None, initially_at: int = 0, ties: str = "termination",
         horizon: int | None = None, buckets: int | None = None, spark: SparkSession | None = None,
-        **options: Any) -> DataFrame:
+        tally: Tally | None = None, **options: Any) -> DataFrame:
     """Recognise on Spark: the rows of `program.run`, as a DataFrame that is computed when it is used.
 
     `events` is a Spark DataFrame (columns `time`, `event`, arguments), a dict of DataFrames by event name, a path, or
     a list of these. Without `start` or `end` the times of the facts are looked at first. `buckets` is into how many
-    parts the entities are spread (by default `spark.sql.shuffle.partitions`).
+    parts the entities are spread (by default `spark.sql.shuffle.partitions`). A `tally` counts what is read and what
+    is left out.
     """
     program.require_sound()
     program.wanted(fluents)
@@ -50,15 +52,20 @@ def run(program: Program, events: object, *, window: int | None = None, step: in
     settings = Settings(window, step, start, end, tick, initially_at, ties)
     spread = partitioning_of(program, windows=window is not None or step is not None or horizon is not None)
     for problem in spread.diagnostics:
-        warnings.warn(problem.render(), stacklevel=2)
+        warnings.warn(problem.message, stacklevel=2)
     job = Job(program, spread, number, settings, emit, None if fluents is None else tuple(fluents), horizon,
-              tuple(options.items()))
+              tuple(options.items()), tally)
     inputs = list(_inputs(session, events))
-    job = replace(job, settings=_settled(job, inputs))
+    job = replace(job, settings=_settled(program, settings, inputs, options))
     rows = reduce(lambda a, b: a.unionByName(b), [_marked(session, job), *(_read(job, *found) for found in inputs)])
     for stage in range(1, job.last):
         rows = _exchanged(rows, number).mapInArrow(_Staging(job, stage), DDL)
     return _exchanged(rows, number).mapInArrow(_Finishing(job), _RESULTS[emit])
+
+
+def settled(program: Program, events: object, settings: Settings, *, spark: SparkSession, **options: Any) -> Settings:
+    """The settings of a run with its start and end; the times of all facts are looked at if they are not given."""
+    return _settled(program, settings, list(_inputs(spark, events)), options)
 
 
 def partitioning_of(program: Program, *, windows: bool = False) -> Partitioning:
@@ -103,6 +110,7 @@ def _frame(spark: SparkSession, table: object, name: str | None) -> tuple[DataFr
     if isinstance(table, str | os.PathLike):
         own, path = split_name(os.fspath(table))
         name = name or own
+        path = path if "://" in path else os.path.abspath(path)  # workers may stand in other folders
         if path.endswith(".parquet"):
             return spark.read.parquet(path), _Table(name)
         # other files are read whole by a task, as on one machine: their types and problems are those of the file
@@ -131,31 +139,43 @@ class _File(_Table):
         return paths if self._name is None else [f"{self._name}={path}" for path in paths]
 
 
-def _settled(job: Job, inputs: Iterable[tuple[DataFrame, Source]]) -> Settings:
-    """The settings with a start and an end, for which the times of all facts are looked at if they are not given."""
-    settings = job.settings
+def _settled(program: Program, settings: Settings, inputs: Iterable[tuple[DataFrame, Source]],
+             options: Mapping[str, Any]) -> Settings:
     if settings.start is not None and settings.end is not None:
         Extent.of(settings, None, None)
         return settings
-    found = [_span(job, frame, source) for frame, source in inputs]
+    found = [_span(frame, _Spans(program, source, options)) for frame, source in inputs]
     spans = [span for span in found if span is not None]
     low, high = (min(s[0] for s in spans), max(s[1] for s in spans)) if spans else (0, 0)
     extent = Extent.of(settings, (low, high), high if spans else None)
     return replace(settings, start=extent.start, end=extent.end)
 
 
-def _span(job: Job, frame: DataFrame, source: Source) -> tuple[int, int] | None:
+def _span(frame: DataFrame, reading: _Spans) -> tuple[int, int] | None:
+    """The first time of facts, and the last at which one occurs or arrives."""
     from pyspark.sql import functions as f
 
     kinds = dict(frame.dtypes)
     times = [c for c in ("time", "arrival") if c in kinds]
-    if kinds.get("time") in ("bigint", "int") and all(kinds[c] in ("bigint", "int") for c in times):
+    if times and times[0] == "time" and all(kinds[c] in ("bigint", "int") for c in times):
         last = f.greatest(*(f.max(c) for c in times)) if len(times) > 1 else f.max("time")
         found = frame.agg(f.min("time"), last).first()
     else:
-        spans = frame.mapInArrow(_Spans(job, source), "first bigint, last bigint")
-        found = spans.agg(f.min("first"), f.max("last")).first()
+        found = frame.mapInArrow(reading, "first bigint, last bigint").agg(f.min("first"), f.max("last")).first()
     return None if found is None or found[0] is None else (int(found[0]), int(found[1]))
+
+
+class _Spans:
+    def __init__(self, program: Program, source: Source, options: Mapping[str, Any]) -> None:
+        self._program, self._source, self._options = program, source, options
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            tables = [table for table in self._program.read(self._source(batch), **self._options) if len(table)]
+            if tables:
+                first = min(int(t.time.min()) for t in tables)
+                last = max(int(c.max()) for t in tables for c in (t.time, t.arrival) if c is not None)
+                yield pa.record_batch({"first": pa.array([first], pa.int64()), "last": pa.array([last], pa.int64())})
 
 
 # -- stages ------------------------------------------------------------------------------------------------------------
@@ -185,11 +205,6 @@ class _Reading:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return self._job.reading(batches, self._source)
-
-
-class _Spans(_Reading):
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return self._job.spans(batches, self._source)
 
 
 class _Staging:

@@ -430,16 +430,25 @@ def _owned(definition: n.Definition, owner: int | None) -> n.Definition:
 # -- as text -----------------------------------------------------------------------------------------------------------
 
 
-def to_text(partitioning: Partitioning) -> str:
-    """The stages for people: what is evaluated where, and what is sent on."""
-    lines: list[str] = []
+def places(partitioning: Partitioning) -> dict[str, str]:
+    """Where each definition is evaluated: its stage, and the column that owns its rows."""
+    found: dict[str, str] = {}
     for stage in partitioning.stages:
-        lines.append("reading" if stage.number == READING else f"stage {stage.number}")
         for stratum in stage.strata:
             for definition in stratum.definitions:
                 owner = stage.owners[definition.name]
                 where = "in one bucket" if owner is None else f"by {definition.body.fields[owner].name}"
-                lines.append(f"  {definition.name} {where}")
+                found[definition.name] = f"stage {stage.number}, {where}"
+    return found
+
+
+def to_text(partitioning: Partitioning) -> str:
+    """The stages for people: what is evaluated where, and what is sent on."""
+    lines: list[str] = []
+    where = places(partitioning)
+    for stage in partitioning.stages:
+        lines.append("reading" if stage.number == READING else f"stage {stage.number}")
+        lines.extend(f"  {name} {where[name].partition(', ')[2]}" for name in stage.owners)
         for send in stage.sends:
             how = {"key": f"by argument {send.column + 1}", "all": "to all buckets", "one": "to one bucket"}[send.how]
             lines.append(f"  send {send.relation} {how} to stage {send.to}")

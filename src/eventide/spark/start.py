@@ -32,6 +32,7 @@ def start(master: str | None = None, *, name: str = "eventide", buckets: int | N
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": str(buckets or os.cpu_count() or 1),
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_ROWS),
+        "spark.python.daemon.module": "eventide.spark.daemon",
         "spark.executorEnv.NUMBA_CACHE_DIR": os.environ["NUMBA_CACHE_DIR"],
     }
     builder = SparkSession.builder.master(master or "local[*]").appName(name)
@@ -40,3 +41,10 @@ def start(master: str | None = None, *, name: str = "eventide", buckets: int | N
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def is_running() -> bool:
+    """Whether there is a session already."""
+    from pyspark.sql import SparkSession
+
+    return SparkSession.getActiveSession() is not None

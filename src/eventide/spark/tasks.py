@@ -34,6 +34,7 @@ from eventide.spark.parts import (
     split,
     unpacked,
 )
+from eventide.spark.tally import Tally
 
 Batches = Iterator[pa.RecordBatch]
 Source = Callable[[pa.RecordBatch], object]
@@ -51,6 +52,7 @@ class Job:
     fluents: tuple[str, ...] | None = None
     horizon: int | None = None
     options: tuple[tuple[str, object], ...] = ()
+    tally: Tally | None = None
 
     @property
     def last(self) -> int:
@@ -67,6 +69,8 @@ class Job:
         """Batches of a table to packed rows in the buckets that need them."""
         for batch in batches:
             facts = self.facts(source(batch))
+            if self.tally is not None:
+                self.tally.add(facts, self.settings)
             tables = {template: self._read(template, facts) for template in self.program.model.inputs}
             yield from self._sent(READING, {name: table for name, table in tables.items() if table is not None})
 
@@ -81,15 +85,6 @@ class Job:
         args = tuple(nothing if model.types.get((kind, template, i), n.UNUSED) == n.UNUSED else column
                      for i, column in enumerate(table.args))
         return replace(bare(table), args=args)
-
-    def spans(self, batches: Batches, source: Source) -> Batches:
-        """The first time of the facts of each batch, and the last at which one occurs or arrives."""
-        for batch in batches:
-            tables = [table for table in self.facts(source(batch)) if len(table)]
-            if tables:
-                first = min(int(t.time.min()) for t in tables)
-                last = max(int(c.max()) for t in tables for c in (t.time, t.arrival) if c is not None)
-                yield pa.record_batch({"first": pa.array([first], pa.int64()), "last": pa.array([last], pa.int64())})
 
     # -- sending ------------------------------------------------------------------------------------------------------
 
