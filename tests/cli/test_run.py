@@ -96,6 +96,23 @@ class TestResults:
         assert capsys.readouterr().out.splitlines()[1:] == []
         assert run(options, "--horizon 0") == 2
 
+    def test_a_horizon_that_hides_something_is_told(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (folder / "rules.ec").write_text(
+            "collectIntervals(i(_)=true).\ncollectIntervals(j(_)=true).\n"
+            "holdsFor(k(X)=true, I) :- holdsFor(i(X)=true, S), holdsFor(j(X)=true, T), "
+            "allen(before, S, T, source, I).\n")
+        (folder / "events.csv").write_text("i|5|2|5|true|a\nj|45|40|45|true|a\n")
+        options = "--events events.csv --start 0"
+        assert run(options, "--horizon 34") == 0
+        told = "2 intervals had a partner for `before` beyond the horizon only; a longer --horizon sees more"
+        assert told in capsys.readouterr().err.splitlines()
+        for horizon in ("--horizon 35", ""):
+            assert run(options, horizon) == 0
+            assert "horizon" not in capsys.readouterr().err
+        assert main(["--json", "run", "rules.ec", *options.split(), "--window", "60", "--horizon", "34"]) == 0
+        said = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+        assert {"severity": "info", "message": told, "beyond_horizon": 2} in said
+
     def test_several_files_behind_one_option(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         lines = EVENTS.splitlines(keepends=True)
         (folder / "a.csv").write_text("".join(lines[:2]))
