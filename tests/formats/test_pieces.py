@@ -30,6 +30,12 @@ def test_the_names_of_one_object_do_not_order_those_of_another(lines: tuple[str,
     assert together.op is not None and sorted(together.op.tolist()) == [-1, 1]
 
 
+def test_rows_stay_in_order_whether_or_not_they_say_what_is_done_with_them() -> None:
+    plain, retracted = '{"time": 1, "event": "e", "a": 1}', '{"time": 1, "event": "e", "a": 1, "op": "-"}'
+    table = read(plain, retracted, plain).tables["e", 1]
+    assert table.op is not None and table.op.tolist() == [1, -1, 1]
+
+
 def test_numbers_of_other_objects_do_not_change_a_type() -> None:
     facts = read('{"time": 1, "event": "e", "a": 1}', '{"time": 2, "event": "e", "b": 1.5}')
     assert [repr(v) for v in column_values(facts.tables["e", 1].args[0])] == ["1", "1.5"]
@@ -39,3 +45,15 @@ def test_an_object_without_time_is_one_bad_row() -> None:
     facts = read('{"event": "e", "a": 1}', '{"time": 2, "event": "e", "a": 1}')
     assert len(facts) == 1
     assert [(row.diagnostic.message, row.text) for row in facts.bad] == [("no time", '{"event": "e", "a": 1}')]
+
+
+def test_lines_are_objects_of_their_own() -> None:
+    whole = '{"time": 2, "event": "e", "a": "b, {c}"}'
+    facts = read('{"time": 1, "event": "e", "a": 1', '"b": 2}', whole, '{"time": 3, "event": "e", "a": 1}, {}')
+    assert column_values(facts.tables["e", 1].args[0]) == ["b, {c}"]
+    assert [row.diagnostic.span.line for row in facts.bad if row.diagnostic.span] == [1, 2, 4]
+
+
+def test_integers_of_more_than_64_bits_and_half_characters_stay_what_they_are() -> None:
+    facts = read('{"time": 1, "event": "e", "a": 18446744073709551616}', '{"time": 2, "event": "e", "a": "\\ud800"}')
+    assert column_values(facts.tables["e", 1].args[0]) == [2**64, "\ud800"]

@@ -19,6 +19,7 @@ from eventide.formats.sparse import Raw, flat
 from eventide.formats.tables import Table
 
 _NO_ARGUMENTS = frozenset({"time", "event", "arrival", "probability", "op"})
+_ARRAYS: dict[type, pa.DataType] = {int: pa.int64(), float: pa.float64(), str: pa.string()}
 _JsonRow: TypeAlias = "tuple[int, dict[str, Any], str]"  # its line, what it says, its text
 
 
@@ -56,31 +57,38 @@ def json_tables(text: Text) -> list[Table]:
     """One JSON object per line, those with the same names in one table: what else is read with it moves no column."""
     rows, bad = _json_rows(text)
     shapes: dict[tuple[str, ...], list[_JsonRow]] = {(): []}
+    by_names: dict[tuple[str, ...], list[_JsonRow]] = {}
     for row in rows:
-        line, found, content = row
-        absent = next((name for name in ("time", "event") if name not in found), None)
+        by_names.setdefault(tuple(row[1]), []).append(row)
+    for names, group in by_names.items():
+        absent = next((name for name in ("time", "event") if name not in names), None)
         if absent is None:
-            shapes.setdefault(tuple(name for name in found if name not in _NO_ARGUMENTS), []).append(row)
-        else:
+            shapes.setdefault(tuple(name for name in names if name not in _NO_ARGUMENTS), []).extend(group)
+            continue
+        for line, _, content in group:
             problem = diagnostic("missing-column", f"no {absent}", text.source, line, hint="every object needs one")
             bad.append((line, BadRow(problem, content)))
-    tables = [_json_table(text.source, group, []) for group in shapes.values() if group]
+    tables = [_json_table(text.source, sorted(group, key=lambda row: row[0]), [])
+              for group in shapes.values() if group]
     return [*tables, _json_table(text.source, [], bad)] if bad or not tables else tables
 
 
 def _json_rows(text: Text) -> tuple[list[_JsonRow], list[tuple[int, BadRow]]]:
     rows: list[_JsonRow] = []
     bad: list[tuple[int, BadRow]] = []
-    for line, row in enumerate(text.piece(text.start, text.stop).split("\n")[:-1], 1):
-        if not row.strip():
-            continue
+    given = [(line, row) for line, row in enumerate(text.piece(text.start, text.stop).split("\n")[:-1], 1)
+             if row and not row.isspace()]
+    objects = _plain_objects([row for _, row in given])
+    if objects is not None:
+        return [(line, found, row) for (line, row), found in zip(given, objects, strict=True)], bad
+    for line, row in given:
         try:
             found = json.loads(row)
             if not isinstance(found, dict):
                 raise ValueError("the line is no JSON object")
-            nested = next((k for k, v in found.items() if isinstance(v, (list, dict))), None)
-            if nested is not None:
-                raise ValueError(f"{nested} is a list or an object, expected a number or text")
+            for name, value in found.items():
+                if isinstance(value, (list, dict)):
+                    raise ValueError(f"{name} is a list or an object, expected a number or text")
         except (ValueError, RecursionError) as error:
             column = error.colno if isinstance(error, json.JSONDecodeError) else 1
             message = f"no JSON: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
@@ -91,9 +99,22 @@ def _json_rows(text: Text) -> tuple[list[_JsonRow], list[tuple[int, BadRow]]]:
     return rows, bad
 
 
+def _plain_objects(lines: list[str]) -> list[dict[str, Any]] | None:
+    """The objects of lines that have one each, read at once; None if some line must be looked at more closely."""
+    joined = ",".join(lines)
+    # One brace per line and no bracket: no line has two objects, none goes over two lines, none has parts.
+    if joined.count("{") != len(lines) or "[" in joined or not all(line.lstrip()[:1] == "{" for line in lines):
+        return None
+    try:
+        found: list[dict[str, Any]] = json.loads(f"[{joined}]")
+    except (ValueError, RecursionError):
+        return None
+    return found
+
+
 def _json_table(source: str, rows: list[_JsonRow], bad: list[tuple[int, BadRow]]) -> Table:
     ordered = dict.fromkeys(name for _, found, _ in rows for name in found)
-    columns: dict[str, Raw] = {name: [found.get(name) for _, found, _ in rows] for name in ordered}
+    columns = {name: _of_one_type([found.get(name) for _, found, _ in rows]) for name in ordered}
 
     def place(row: int, column: str) -> tuple[int, int]:
         line, _, text = rows[row]
@@ -103,6 +124,17 @@ def _json_table(source: str, rows: list[_JsonRow], bad: list[tuple[int, BadRow]]
         return rows[row][2]
 
     return Table(source, columns, len(rows), place, text, np.array([line for line, _, _ in rows], np.int64), bad)
+
+
+def _of_one_type(values: list[object]) -> Raw:
+    """Values as an array where all are integers, all floats or all texts; otherwise as they are, each of its type."""
+    kinds = set(map(type, values)) - {type(None)}
+    if len(kinds) != 1 or not (kinds <= _ARRAYS.keys()):
+        return values
+    try:
+        return pa.array(values, _ARRAYS[kinds.pop()])
+    except (OverflowError, UnicodeEncodeError, pa.ArrowInvalid):  # more than 64 bits; half a character
+        return values
 
 
 def file_table(path: str, types: Mapping[str, ColumnType]) -> Table:
