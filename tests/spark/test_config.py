@@ -8,7 +8,7 @@ import pytest
 
 from eventide.spark.config import ConfigError, KafkaSource, MqttSource, PostgresSink, load_config, parse_config
 
-EXAMPLE = Path(__file__).with_name("stream.toml")
+EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "stream.toml"
 LEAST = """
 [source]
 kind = "files"

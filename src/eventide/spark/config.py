@@ -1,7 +1,7 @@
 """The configuration of a stream: what `eventide stream CONFIG.toml` accepts, and every problem with it at once.
 
-Paths are relative to the folder of the file; `${NAME}` in a text stands for an environment variable, so that no
-password need be in the file.
+`docs/reference/stream.toml` has every key with its meaning. Paths are relative to the folder of the file; `${NAME}` in
+a text stands for an environment variable, so that no password need be in the file.
 """
 
 from __future__ import annotations
