@@ -270,7 +270,6 @@ def test_whole_and_real_numbers_meet() -> None:
     assert given_.held == {("a", 2.5, 4)}
 
 
-@pytest.mark.xfail(strict=True, reason="whole numbers of more than 53 bits are rounded once there are real ones")
 def test_large_numbers_stay_apart_beside_real_ones() -> None:
     given_ = Input("event")
     given_.apply(Op(event("a", 3, number=2**53)), Op(event("a", 3, number=2**53 + 1)))

@@ -63,7 +63,8 @@ def run(
         help="Facts older than the window when they arrive: count them and write them to OUT.late.csv, or stop.",
     )] = "report",
     horizon: Annotated[int | None, typer.Option(
-        metavar="N", help="How far back `before` may look from the window [default: to the start].", min=1)] = None,
+        metavar="N", help="How far back `before` may look: the second period begins at most N after the first ends "
+        "[default: to the start].", min=1)] = None,
     follow: Annotated[bool, typer.Option(
         "--follow", help="Read on as a file grows, or standard input, and answer each query time when it has passed.",
     )] = False,

@@ -21,6 +21,7 @@ from eventide.kernels.sorting import order
 
 _ARRAYS = ("time", "end", "named", "named_end", "unread", "arrival", "retracts")
 _FORGET = 4  # what is settled is forgotten when it is at least this part of what is held
+_EXACT = 1 << 53  # whole numbers up to here are exact as floats
 _FEW = 64  # below so many facts nothing is forgotten
 _SAMPLE = 10_000  # how many facts are looked at to know how many are affected
 _MERGE = 4  # new facts are merged with the others when they are at least this part of them
@@ -128,10 +129,13 @@ def batch_of(store: Store, fields: Fields, kind: str, table: FactTable, *, retra
 
 
 def _words(column: Column) -> Column:
-    """What a column of numbers has that is no number; all numbers alike."""
-    if not isinstance(column, Coded):
+    """What a column of numbers has that a column of floats would not keep apart: words and large whole numbers."""
+    if isinstance(column, Coded):
+        exact = (isinstance(v, str) or (isinstance(v, int) and abs(v) > _EXACT) for v in column.values)
+        return Coded(column.codes, tuple(v if keep else 0 for v, keep in zip(column.values, exact, strict=True)))
+    if column.dtype.kind == "f":
         return np.zeros(column.shape[0], np.int64)
-    return Coded(column.codes, tuple(value if isinstance(value, str) else 0 for value in column.values))
+    return np.where(np.abs(column) > _EXACT, column, 0)
 
 
 def _digest(columns: Sequence[Column], length: int) -> Array | None:

@@ -152,7 +152,7 @@ def warm() -> None:
     table = np.array([[1], [1], [1]])
     automaton(points, points & 0, table, table & 0, 8, 1, 30, [0], [1], np.array([[4]]), [False])
     # lists that change
-    insert_at(points, points, points & 3)
+    insert_at(points, points, points & 0)
     differing(a, b)
     cut_at(a, 4, 4, 1, bases, before=True)
     lower(bases.copy(), bases, bases)

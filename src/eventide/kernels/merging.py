@@ -231,6 +231,6 @@ def lower(front: Array, codes: Array, times: Array, *, trusted: bool = False) ->
     check_array("codes", codes)
     check_array("times", times)
     check_same_length("times", times, "codes", codes.shape[0])
-    if codes.shape[0] and not (codes.min() >= 0 and codes.max() < front.shape[0]):
-        raise ArrayError("codes", f"expected codes below {front.shape[0]}")
+    if not trusted:
+        _check_codes(codes, front)
     return int(_lower(front, codes, times))
