@@ -62,12 +62,15 @@ class LineSource(Source):
 
 
 class FileSource(Source):
-    """A growing directory of whole files: CSV, JSON lines, Parquet, Arrow, by their endings."""
+    """A growing directory of whole files: CSV, JSON lines, Parquet, Arrow, by their endings.
+
+    A batch takes about `max_bytes` of them, or `max_files` if that is given.
+    """
 
     kind: Literal["files"]
     path: Path
     pattern: str = "*"
-    max_files: Positive = 1000
+    max_files: Positive | None = None
     max_bytes: Positive = 256 << 20
 
 

@@ -42,6 +42,17 @@ def test_files_of_every_form_are_read_once(spark: Any, tmp_path: Path) -> None:
     assert [row.time for row in feed.run()] == [8]
 
 
+@pytest.mark.parametrize("limit", [{"max_files": 1}, {"max_bytes": 10}])
+def test_a_batch_has_at_most_what_is_allowed(spark: Any, tmp_path: Path, limit: dict[str, int]) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for time in range(3):
+        (folder / f"{time}.csv").write_text(f"go|{time}|{time}|s\n")
+    feed = Feed(spark, FileSource(kind="files", path=folder, pattern="[01].csv", **limit), tmp_path / "state")
+    assert [row.time for row in feed.run()] == [0, 1]
+    assert [len(rows) for rows in feed.batches] == [1, 1]
+
+
 def test_a_folder_that_is_not_there(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(ServiceError, match="there is no folder"):
         open_source(spark, FileSource(kind="files", path=tmp_path / "absent"))

@@ -18,9 +18,14 @@ NEVER = "36500d"
 
 def file_pieces(spark: Any, source: FileSource) -> Any:
     """The streaming DataFrame of the files' contents."""
-    if not source.path.is_dir() and "://" not in str(source.path):
+    if not source.path.is_dir():
         raise ServiceError(f"there is no folder {source.path} to read events from")
     stream = spark.readStream.format("binaryFile").schema(CONTENT).options(
-        pathGlobFilter=source.pattern, maxFilesPerTrigger=source.max_files, maxFileAge=NEVER)
+        pathGlobFilter=source.pattern, maxFileAge=NEVER)
+    # Spark takes one of the two limits.
+    if source.max_files is None:
+        stream = stream.option("maxBytesPerTrigger", source.max_bytes)
+    else:
+        stream = stream.option("maxFilesPerTrigger", source.max_files)
     return stream.load(str(source.path)).selectExpr(
         "content AS data", "CAST(NULL AS string) AS form", "path AS source", "1L AS first")
