@@ -66,7 +66,7 @@ def test_a_counter_goes_on_from_one_query_time_to_the_next() -> None:
         initiatedAt(count(X)=M, T) :- happensAt(add(X), T), holdsAt(count(X)=N, T), M is N + 1.
         initiatedAt(count(X)=0, T) :- happensAt(begin(X), T).
     """)
-    session = program.session(start=0, window=2)
+    session = program.session(start=0, window=5)
     session.insert(events(("begin", "a", 1), ("add", "a", 2), ("add", "a", 3), ("add", "a", 7)))
     assert ("count", "a", "2", 4, None) in rows_of(session.advance(5).added)
     assert rows_of(session.advance(8).added) == [("count", "a", "2", 4, 8), ("count", "a", "3", 8, None)]
