@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engine.running import facts_of
 from tests.oracle.programs import FAMILIES, LAST, Case, arrivals
@@ -11,8 +11,11 @@ from tests.spark.exchanges import exchanged, rows_of
 
 import eventide as ev
 
+FEWER = settings(max_examples=max(settings().max_examples // 3, 8))
+
 
 @pytest.mark.parametrize("family", sorted(FAMILIES))
+@FEWER
 @given(data=st.data())
 def test_one_window(family: str, data: st.DataObject) -> None:
     case: Case = data.draw(FAMILIES[family])
@@ -26,6 +29,7 @@ def test_one_window(family: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("family", sorted(FAMILIES))
+@FEWER
 @given(data=st.data())
 def test_windows(family: str, data: st.DataObject) -> None:
     """With windows too, and with facts that come late."""

@@ -97,7 +97,16 @@ def test_a_cycle_between_entities_is_not() -> None:
     assert "keeps the cycle within one entity" in found.diagnostics[0].message
 
 
-def test_windows_over_several_stages_are_one_bucket() -> None:
-    assert partitioning_of(ev.parse(SINGLE), windows=True).spread
-    found = partitioning_of(ev.parse(PAIRS), windows=True)
-    assert [problem.code for problem in found.diagnostics] == ["one-bucket"] and found.spread
+def test_windows_have_the_facts_of_partners_copied() -> None:
+    assert partitioning_of(ev.parse(SINGLE), windows=True) == partitioning_of(ev.parse(SINGLE))
+    assert to_text(partitioning_of(ev.parse(textwrap.dedent(PAIRS)), windows=True)) == textwrap.dedent("""\
+        reading
+          send near(_,_) by argument 1 to stage 2
+          send slows(_) by argument 1 to stage 2
+          send slows(_) by argument 1 to stage 1
+          ask by near(_,_), argument 2 for the bucket of argument 1, at stage 1
+        stage 1
+          send slows(_) by argument 1 to those that asked by near(_,_), to stage 2
+        stage 2
+          slow(_) by V
+          meet(_,_)=true by A""")

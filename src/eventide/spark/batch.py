@@ -16,12 +16,12 @@ from eventide.errors import InputError
 from eventide.formats.events import split_name
 from eventide.program import Emit, Program
 from eventide.results import EMITS
-from eventide.spark.partitioning import Partitioning, in_one_bucket, partitioned
+from eventide.spark.copies import with_copies
+from eventide.spark.partitioning import Partitioning, partitioned
 from eventide.spark.parts import DDL
 from eventide.spark.start import start as start_spark
 from eventide.spark.tally import Tally
 from eventide.spark.tasks import Job, Source
-from eventide.syntax.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -69,15 +69,11 @@ def settled(program: Program, events: object, settings: Settings, *, spark: Spar
 
 
 def partitioning_of(program: Program, *, windows: bool = False) -> Partitioning:
-    """The stages of a program. Windows need one stage: several would have to agree on every query time."""
+    """The stages of a program; with windows only the last of them evaluates."""
     program.require_sound()
-    plan = program.model.plan
-    found = partitioned(plan, program.model.open_types)
-    if not windows or found.spread:
-        return found
-    reason = Diagnostic("warning", "one-bucket", "the program runs in one bucket: it combines entities, and with "
-                        "windows these must be together at every query time", None, "without windows it is spread")
-    return replace(in_one_bucket(plan), diagnostics=(reason,))
+    plan, computed = program.model.plan, frozenset(program.model.open_types)
+    found = partitioned(plan, computed)
+    return found if found.spread or not windows else with_copies(plan, computed)
 
 
 # -- inputs ------------------------------------------------------------------------------------------------------------

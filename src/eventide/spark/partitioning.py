@@ -14,7 +14,7 @@ A bucket may hold more rows of a leaf than it needs, never fewer, so what it own
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Literal
@@ -99,8 +99,8 @@ class Partitioning:
 
     @property
     def spread(self) -> bool:
-        """Whether one stage by key is all there is, so that every bucket is a run of its own."""
-        return len(self.stages) == 2 and not self.stages[1].relays
+        """Whether only the last stage evaluates, so that every bucket is a run of its own."""
+        return not any(stage.strata for stage in self.stages[:-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +115,6 @@ def relation_of(leaf: n.Events | n.Fluent | n.Fired) -> str:
     return FIRED + leaf.name if isinstance(leaf, n.Fired) else leaf.name
 
 
-def in_one_bucket(plan: n.Plan) -> Partitioning:
-    """The whole plan in the first bucket."""
-    inputs = {name for s in plan.strata for d in s.definitions for name in n.references_of(d.body)}
-    names = [d.name for s in plan.strata for d in s.definitions]
-    sends = tuple(Send(name, "one", -1, 1) for name in sorted(inputs.difference(names)))
-    return Partitioning((Stage(READING, sends=sends), Stage(1, plan.strata, dict.fromkeys(names))))
-
-
 def partitioned(plan: n.Plan, computed: Iterable[str] = ()) -> Partitioning:
     """The stages of a plan; `computed` are the domains whose values rules compute, so that they own nothing."""
     return _Planner(plan, frozenset(computed)).partitioning()
@@ -135,7 +127,7 @@ def _columns(node: n.Node) -> frozenset[str]:
     return frozenset(n.names(node.fields))
 
 
-def _without_idle_domains(plan: n.Plan) -> n.Plan:
+def without_idle_domains(plan: n.Plan) -> n.Plan:
     """The plan without the domains of simple fluents that have no initial values: nothing reads those."""
     def kept(definition: n.Definition) -> n.Definition:
         body = definition.body
@@ -146,7 +138,7 @@ def _without_idle_domains(plan: n.Plan) -> n.Plan:
     return n.Plan(tuple(replace(s, definitions=tuple(map(kept, s.definitions))) for s in plan.strata))
 
 
-class _Needs:
+class Needs:
     """Pushes the selection by an owner's column down to the leaves of bodies."""
 
     def __init__(self, plan: n.Plan) -> None:
@@ -228,11 +220,35 @@ class _Needs:
 # -- where definitions are evaluated -----------------------------------------------------------------------------------
 
 
+def owner_candidates(definition: n.Definition, computed: frozenset[str]) -> Iterator[int]:
+    """The columns that may own the rows of a definition: those of entities, not the value of a simple fluent."""
+    fields = definition.body.fields
+    for column, found in enumerate(fields[:-1] if isinstance(definition.body, n.Inertia) else fields):
+        if found.type not in (n.NUMBER, n.UNUSED) and found.type not in computed:
+            yield column
+
+
+def one_bucket(group: tuple[n.Definition, ...], whole: Sequence[str]) -> Iterator[Diagnostic]:
+    """The warning that definitions run in one bucket, if they read anything; `whole` is what they need all of."""
+    reads = {name for d in group for name in n.references_of(d.body)}
+    if not reads:
+        return
+    if whole:
+        reason = f"every row of it depends on {', '.join(whole)} of all entities"
+    elif not reads.isdisjoint(d.name for d in group):
+        reason = "no choice of one argument each keeps the cycle within one entity"
+    else:
+        reason = "no argument of it names an entity"
+    names = ", ".join(d.name for d in group)
+    yield Diagnostic("warning", "one-bucket", f"{names} runs in one bucket: {reason}", None,
+                     "it is right, but no faster with more machines")
+
+
 class _Planner:
     def __init__(self, plan: n.Plan, computed: frozenset[str]) -> None:
-        self._plan = _without_idle_domains(plan)
-        self._computed = computed | {n.NUMBER, n.UNUSED}
-        self._needs = _Needs(self._plan)
+        self._plan = without_idle_domains(plan)
+        self._computed = computed
+        self._needs = Needs(self._plan)
         self._stages: dict[str, int] = {}
         self._owners: dict[str, int | None] = {}
         self._needed: dict[str, tuple[Need, ...]] = {}
@@ -248,7 +264,8 @@ class _Planner:
         options = list(self._options(group))
         best = min(options, key=_cost, default=None)
         if best is None or self._is_needed_whole(group, best):
-            self._explain(group, best)
+            whole = sorted({need.relation for need in best.needs if need.how == "all"}) if best is not None else []
+            self._diagnostics.extend(one_bucket(group, whole))
             best = self._in_one_bucket(group)
         for definition in group:
             self._stages[definition.name] = best.stage
@@ -260,21 +277,6 @@ class _Planner:
         whole = {need.relation for need in option.needs if need.how == "all"}
         parts = {need.relation for need in option.needs} - whole
         return bool(whole) and not parts and not any(need.relation in {d.name for d in group} for need in option.needs)
-
-    def _explain(self, group: tuple[n.Definition, ...], option: _Placed | None) -> None:
-        names = ", ".join(d.name for d in group)
-        reads = {name for d in group for name in n.references_of(d.body)}
-        if not reads:
-            return  # nothing to spread
-        if option is not None:
-            whole = ", ".join(sorted({need.relation for need in option.needs if need.how == "all"}))
-            reason = f"every row of it depends on {whole} of all entities"
-        elif not reads.isdisjoint(d.name for d in group):
-            reason = "no choice of one argument each keeps the cycle within one entity"
-        else:
-            reason = "no argument of it names an entity"
-        self._diagnostics.append(Diagnostic("warning", "one-bucket", f"{names} runs in one bucket: {reason}", None,
-                                            "it is right, but no faster with more machines"))
 
     # -- options ------------------------------------------------------------------------------------------------------
 
@@ -292,10 +294,7 @@ class _Planner:
                 yield from self._option(group, owners)
 
     def _candidates(self, definition: n.Definition) -> Iterator[int]:
-        fields = definition.body.fields
-        for column, found in enumerate(fields[:-1] if isinstance(definition.body, n.Inertia) else fields):
-            if found.type not in self._computed:
-                yield column
+        return owner_candidates(definition, self._computed)
 
     def _propagated(self, group: tuple[n.Definition, ...], owners: dict[str, int]) -> dict[str, int] | None:
         """The owners of all definitions of a cycle that follow from the first's; None if they contradict."""
@@ -396,7 +395,7 @@ class _Planner:
 
     def _strata(self, owners: Mapping[str, int | None]) -> Iterator[n.Stratum]:
         for stratum in self._plan.strata:
-            kept = tuple(_owned(d, owners[d.name]) for d in stratum.definitions if d.name in owners)
+            kept = tuple(with_owner(d, owners[d.name]) for d in stratum.definitions if d.name in owners)
             if kept:
                 yield replace(stratum, definitions=kept)
 
@@ -413,7 +412,7 @@ def _least(sends: Iterable[Send]) -> Iterator[Send]:
     return (send for send in sends if send.how == "all" or (send.relation, send.to) not in whole)
 
 
-def _owned(definition: n.Definition, owner: int | None) -> n.Definition:
+def with_owner(definition: n.Definition, owner: int | None) -> n.Definition:
     """The definition, of only those rows that the bucket owns: their entities are in a table that the task fills."""
     if owner is None:
         return definition
@@ -434,11 +433,10 @@ def places(partitioning: Partitioning) -> dict[str, str]:
     """Where each definition is evaluated: its stage, and the column that owns its rows."""
     found: dict[str, str] = {}
     for stage in partitioning.stages:
-        for stratum in stage.strata:
-            for definition in stratum.definitions:
-                owner = stage.owners[definition.name]
-                where = "in one bucket" if owner is None else f"by {definition.body.fields[owner].name}"
-                found[definition.name] = f"stage {stage.number}, {where}"
+        bodies = {d.name: d.body for stratum in stage.strata for d in stratum.definitions}
+        for name, owner in stage.owners.items():
+            where = "in one bucket" if owner is None else f"by {bodies[name].fields[owner].name}"
+            found[name.removeprefix(OWNED)] = f"stage {stage.number}, {where}"
     return found
 
 
@@ -448,7 +446,8 @@ def to_text(partitioning: Partitioning) -> str:
     where = places(partitioning)
     for stage in partitioning.stages:
         lines.append("reading" if stage.number == READING else f"stage {stage.number}")
-        lines.extend(f"  {name} {where[name].partition(', ')[2]}" for name in stage.owners)
+        names = (name.removeprefix(OWNED) for name in stage.owners)
+        lines.extend(f"  {name} {where[name].partition(', ')[2]}" for name in names)
         for send in stage.sends:
             how = {"key": f"by argument {send.column + 1}", "all": "to all buckets", "one": "to one bucket"}[send.how]
             lines.append(f"  send {send.relation} {how} to stage {send.to}")

@@ -222,13 +222,14 @@ def _of_stage(program: Program, stage: Stage, *, first: bool) -> Program:
     """The program with the plan and the outputs of one stage; what runs in one bucket only where that is."""
     strata = []
     for stratum in stage.strata:
-        kept = tuple(d for d in stratum.definitions if first or stage.owners[d.name] is not None)
+        kept = tuple(d for d in stratum.definitions if first or stage.owners.get(d.name, 0) is not None)
         if kept:
             strata.append(replace(stratum, definitions=kept))
-    names = {d.name for stratum in strata for d in stratum.definitions}
+    there = {d.name for stratum in strata for d in stratum.definitions}
+    reported = {name.removeprefix(OWNED): name for name in stage.owners if name in there}
+    outputs = [replace(o, definition=reported[o.definition]) for o in program.model.outputs if o.definition in reported]
     staged = copy.copy(program)
-    staged.model = replace(program.model, plan=n.Plan(tuple(strata)),
-                           outputs=[o for o in program.model.outputs if o.definition in names])
+    staged.model = replace(program.model, plan=n.Plan(tuple(strata)), outputs=outputs)
     return staged
 
 
