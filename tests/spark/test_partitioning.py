@@ -110,3 +110,14 @@ def test_windows_have_the_facts_of_partners_copied() -> None:
         stage 2
           slow(_) by V
           meet(_,_)=true by A""")
+
+
+def test_windows_that_need_everything_everywhere_are_one_bucket() -> None:
+    rules = """
+        initiatedAt(a(X)=true, T) :- happensAt(e(X), T).
+        initiatedAt(b(X)=true, T) :- happensAt(e(X), T), \\+ holdsAt(a(_)=true, T)."""
+    assert partitioning_of(ev.parse(rules)).stages[2].owners == {"b(_)": 0}
+    found = partitioning_of(ev.parse(rules), windows=True)
+    assert [problem.code for problem in found.diagnostics] == ["one-bucket"]
+    assert "every bucket would need all facts of e(_)" in found.diagnostics[0].message
+    assert set(found.stages[1].owners.values()) == {None}

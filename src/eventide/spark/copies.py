@@ -61,6 +61,12 @@ class _Copies:
                 facts |= {Need(need.relation, "one") for need in self._whole(definition.name)}
                 whole = sorted({need.relation for need in options[owner]}) if owner is not None else []
                 diagnostics.extend(one_bucket((definition,), whole))
+        relations = {need.relation for need in facts}
+        if relations and relations == {need.relation for need in facts if need.how == "all"}:
+            owners, facts = dict.fromkeys(owners), {Need(relation, "one") for relation in relations}
+            diagnostics = [Diagnostic(
+                "warning", "one-bucket", "the program runs in one bucket: with windows, every bucket would need all "
+                f"facts of {', '.join(sorted(relations))}", None, "without windows it may be spread")]
         return Partitioning(tuple(self._stages(owners, facts)), tuple(diagnostics))
 
     def _facts(self, name: str, column: int) -> Facts:
