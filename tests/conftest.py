@@ -59,6 +59,8 @@ def spark() -> Iterator[Any]:
     """The one Spark session of the whole run."""
     from eventide.spark.start import start
 
-    session = start("local[2]", name="eventide-tests", buckets=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(ROOT))  # so that workers find the functions of tests
+        session = start("local[2]", name="eventide-tests", buckets=2)
     yield session
     session.stop()
