@@ -37,7 +37,7 @@ from eventide.kernels.sorting import is_sorted
 Evaluation = Literal["auto", "full", "keys", "ranges"]
 EVALUATIONS = ("auto", "full", "keys", "ranges")
 NEVER = np.int64(1 << 62)
-_MOST_PART = 0.6  # with more of the facts in the affected part, everything is computed
+_MOST_PART = 0.35  # with more of the facts in the affected part, everything is computed
 
 
 @dataclass(frozen=True)
@@ -232,6 +232,8 @@ class Update:
         self.plan, self.old, self.space, self.operations, self.low = plan, old, space, operations, low
         self.deltas: dict[str, Delta] = {}
         self.unmatched = 0
+        self._news: dict[str, tuple[Batch, Batch]] = {}
+        self._most_new = False
         self.edge, self.evaluation = edge, evaluation
         self.first = 0
         self.edges: dict[str, int] = {}
@@ -329,6 +331,7 @@ class Update:
         self._settle_tables()
         self._forget(needs)
         inputs = {name: self._applied(name, kept, needs[name]) for name, kept in self.old.inputs.items()}
+        self._find_deltas(inputs)
         self.whole.inputs = {name: kept for name, kept in inputs.items()
                              if kept.kind != "interval" and name not in self.plan.built}
         for name in sorted(inputs, key=lambda name: name not in self.whole.inputs):  # fronts of plain facts come first
@@ -347,8 +350,16 @@ class Update:
             kept, added, removed, missed = kept.apply(operations, self.low)
             self.unmatched += missed
             if len(added) or len(removed):
-                self.deltas[name] = delta_of(kept.fields, [added, removed], origin)
+                self._news[name] = (added, removed)
         return kept
+
+    def _find_deltas(self, inputs: Mapping[str, Retained]) -> None:
+        """Where facts came or went; if most are new, it does not matter where."""
+        new, total = sum(len(added) for added, _ in self._news.values()), sum(map(len, inputs.values()))
+        self._most_new = self.evaluation == "auto" and new > _MOST_PART * total
+        for name, parts in self._news.items():
+            self.deltas[name] = _ANYWHERE if self._most_new else delta_of(
+                inputs[name].fields, parts, self.space.timeline.origin)
 
     def _forget(self, needs: dict[str, int]) -> None:
         """What is still held of the results before: the base for the new ones."""
@@ -556,8 +567,8 @@ class Update:
 
     def _whole_type(self, type_: str) -> bool:
         """Whether so much is affected that everything is computed. It is decided when the facts are known."""
-        if self.evaluation != "auto" or self.old.query is None:
-            return self.evaluation == "full" or self.old.query is None
+        if self.evaluation != "auto" or self.old.query is None or self._most_new:
+            return self._most_new or self.evaluation == "full" or self.old.query is None
         known = self._shares.get(type_)
         if known is None:
             front, total, affected = self._front(type_), 0, 0

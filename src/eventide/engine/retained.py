@@ -118,8 +118,9 @@ def batch_of(store: Store, fields: Fields, kind: str, table: FactTable, *, retra
     given = [*table.args, *([table.value] if table.value is not None else [])]
     columns = {f.name: values for f, column in zip(fields, given, strict=True)
                if (values := encode(column, f.type, store)) is not None}
-    unread = [column if f.type == UNUSED else _words(column) for f, column in zip(fields, given, strict=True)
-              if f.type in (UNUSED, NUMBER)]
+    unread = [(place, column if f.type == UNUSED else _words(column))
+              for place, (f, column) in enumerate(zip(fields, given, strict=True))
+              if f.type == UNUSED or (f.type == NUMBER and not _is_plain(column))]
     retracts = None if table.op is None else table.op < 0
     if retract:
         retracts = np.ones(len(table), np.bool_)
@@ -128,20 +129,30 @@ def batch_of(store: Store, fields: Fields, kind: str, table: FactTable, *, retra
                  _digest(unread, len(table)), table.arrival, retracts)
 
 
+def _is_plain(column: Column) -> bool:
+    """Whether a column of numbers stays exact as floats."""
+    if isinstance(column, Coded):
+        return False
+    return column.dtype.kind == "f" or not column.shape[0] or -_EXACT <= column.min() <= column.max() <= _EXACT
+
+
 def _words(column: Column) -> Column:
     """What a column of numbers has that a column of floats would not keep apart: words and large whole numbers."""
     if isinstance(column, Coded):
         exact = (isinstance(v, str) or (isinstance(v, int) and abs(v) > _EXACT) for v in column.values)
         return Coded(column.codes, tuple(v if keep else 0 for v, keep in zip(column.values, exact, strict=True)))
-    if column.dtype.kind == "f":
-        return np.zeros(column.shape[0], np.int64)
     return np.where(np.abs(column) > _EXACT, column, 0)
 
 
-def _digest(columns: Sequence[Column], length: int) -> Array | None:
-    """A number that tells rows apart: equal rows have the same, others (in practice) never. None if all are 0."""
+def _digest(columns: Sequence[tuple[int, Column]], length: int) -> Array | None:
+    """A number that tells rows apart: equal rows have the same, others (in practice) never. None if all are 0.
+
+    Columns come with their place among the arguments.
+    """
+    if not columns:
+        return None
     result = np.zeros(length, np.uint64)
-    for place, column in enumerate(columns):
+    for place, column in columns:
         if not isinstance(column, Coded) and not column.any():
             continue
         if isinstance(column, Coded):

@@ -166,19 +166,18 @@ class Session:
         assert self.start is not None
         if rows.end is None and rows.oldest > max(low - 1, self.start):
             return rows, []
-        last = rows.time if rows.end is None else rows.end - 1
-        before, late = last <= self.start, last < low
         listed: list[tuple[str, Batch]] = []
-        late &= ~before
-        if before.any():
-            self.counts.before_start += int(before.sum())
-        if late.any():
-            number = int(late.sum())
-            self.counts.too_late += number
-            self.counts.late_by_name[name] = self.counts.late_by_name.get(name, 0) + number
-            listed.append((name, rows.take(late)))
-        if before.any() or late.any():
-            rows = rows.take(~(before | late))
+        last = rows.time if rows.end is None else rows.end - 1
+        kept = last >= max(low, self.start + 1)
+        if not kept.all():
+            before = 0 if rows.oldest > self.start else int(np.count_nonzero(last <= self.start))
+            number = len(rows) - int(np.count_nonzero(kept)) - before
+            self.counts.before_start += before
+            if number:
+                self.counts.too_late += number
+                self.counts.late_by_name[name] = self.counts.late_by_name.get(name, 0) + number
+                listed.append((name, rows.take(~kept & (last > self.start) if before else ~kept)))
+            rows = rows.take(kept)
         if rows.end is not None:
             rows = replace(rows, time=np.maximum(rows.time, max(low, self.start + 1)))
         return rows, listed
