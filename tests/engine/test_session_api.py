@@ -102,3 +102,19 @@ def test_a_result_may_outgrow_its_bits_again_and_again() -> None:
         held = held - set(rows_of(changes.removed)) | set(rows_of(changes.added))
     facts = events(*(("see", f"v{step % 7}", 100 * step, step) for step in range(1, 40)))
     assert held == set(rows_of(program.run(facts, start=0, end=39).to_arrow()))
+
+
+def test_an_initial_value_that_a_late_event_initiates_too() -> None:
+    """The event comes after the initial value was taken in; its deadline counts all the same."""
+    program = ev.parse("""
+        initiatedAt(d(X)=on, T) :- happensAt(e(X), T).
+        fi(d(X)=on, d(X)=off, 2).
+        grounding(d(X)=on) :- dom(X).
+        grounding(d(X)=off) :- dom(X).
+        initially(d(_)=on).
+        dom(a).
+    """)
+    session = program.session(start=-1, window=10, initially_at=1)
+    assert rows_of(session.advance(3).added) == [("d", "a", "on", 1, None)]
+    session.insert(events(("e", "a", 0)))
+    assert set(rows_of(session.advance(7).added)) == {("d", "a", "on", 1, 3), ("d", "a", "off", 3, None)}

@@ -389,7 +389,8 @@ def _tables(letters: Sequence[Letter], patterns: Array, values: int, quiet: dict
     places = values + len(quiet)
     initiates = np.zeros((places + 1, patterns.shape[0]), np.int64)
     terminates = np.zeros((places + 1, patterns.shape[0]), np.int64)
-    for bit, (kind, value, states) in enumerate(letters):
+    # initial values come last: they look at what else is initiated
+    for bit, (kind, value, states) in sorted(enumerate(letters), key=lambda item: item[1][0] == "initially"):
         present = (patterns >> bit) & 1 == 1
         ended = (1 << places) - 1 if value < 0 else 1 << value | 1 << quiet.get(value, value)
         for state in range(places + 1):
