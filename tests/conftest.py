@@ -19,6 +19,9 @@ PROFILE = os.environ.get("EVENTIDE_PROFILE", "small")
 # Numba reads this when it is first imported, in Spark's workers too.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(sys.prefix) / "cache" / "numba"))
 
+# Spark's workers find the functions of tests, whichever test starts Spark first.
+os.environ["PYTHONPATH"] = str(ROOT)
+
 # The first example of a test may compile a kernel, so no example has a deadline.
 # The default profile tries the same examples every time, so that a run says something about the change at hand.
 settings.register_profile("small", max_examples=50, deadline=None, derandomize=True,
@@ -59,8 +62,6 @@ def spark() -> Iterator[Any]:
     """The one Spark session of the whole run."""
     from eventide.spark.start import start
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(ROOT))  # so that workers find the functions of tests
-        session = start("local[2]", name="eventide-tests", buckets=2)
+    session = start("local[2]", name="eventide-tests", buckets=2)
     yield session
     session.stop()
