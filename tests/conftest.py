@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +19,10 @@ PROFILE = os.environ.get("EVENTIDE_PROFILE", "small")
 
 # Numba reads this when it is first imported, in Spark's workers too.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(sys.prefix) / "cache" / "numba"))
+
+# A suite in the background may ignore Ctrl-C; what the tests start, and interrupt, must not.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Spark's workers find the functions of tests, whichever test starts Spark first.
 os.environ["PYTHONPATH"] = str(ROOT)
