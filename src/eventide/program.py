@@ -29,7 +29,7 @@ from eventide.engine.windowed import WindowedRun
 from eventide.errors import InputError, ProgramError, RuleError
 from eventide.formats import Coded, column_of, facts_from, read_background
 from eventide.formats.background import Relation as BackgroundTable
-from eventide.formats.facts import Facts
+from eventide.formats.facts import Facts, FactTable
 from eventide.formats.files import missing
 from eventide.formats.numbers import without_words, word_in
 from eventide.formats.problems import input_error, settled
@@ -163,19 +163,21 @@ class Program:
         for type_ in {t for t in types.values() if t not in ("number", "unused", "declared")}:
             store.domain(type_)
         for template, kind in self.model.inputs.items():
-            slot = "e" if kind == "event" else "f"
-            width = leaf_count(template) + (kind != "event")
-            column_types = [types.get((slot, template, i), "unused") for i in range(width)]
-            table = facts.tables.get((name_of(template), leaf_count(template)))
+            table = _facts_about(template, facts)
             if table is not None and template in counted:
                 table = distinct_facts(table)
-            load_stream(store, template, kind, column_types, table)
+            load_stream(store, template, kind, self._column_types(template), table)
         for (name, arity), rows in self.model.knowledge.facts.items():
             columns = [column_of([_value(row[i]) for row in rows]) for i in range(arity)]  # type: ignore[misc]
             self._load_table(store, f"{name}/{arity}", columns, len(rows))
         for name, relation in self._tables.items():
             self._load_table(store, f"{name}/{len(relation.columns)}", list(relation.columns), len(relation))
         return store
+
+    def _column_types(self, template: str) -> list[str]:
+        """The types of an input's arguments, for fluents followed by that of the value."""
+        slot, value = ("e", 0) if self.model.inputs[template] == "event" else ("f", 1)
+        return [self.model.types.get((slot, template, i), "unused") for i in range(leaf_count(template) + value)]
 
     def _load_table(self, store: Store, name: str, columns: list[Any], length: int) -> None:
         types = [self.model.types.get(("t", name, i), "unused") for i in range(len(columns))]
@@ -277,16 +279,14 @@ class Program:
         store = self._store(Facts())
         inputs: dict[str, Retained] = {}
         for template, kind in self.model.inputs.items():
-            slot = "e" if kind == "event" else "f"
-            width = leaf_count(template) + (kind != "event")
-            types = [self.model.types.get((slot, template, i), "unused") for i in range(width)]
-            inputs[template] = Retained.nothing(template, kind, types, counted=template in self.model.counted)
+            inputs[template] = Retained.nothing(template, kind, self._column_types(template),
+                                                counted=template in self.model.counted)
 
         def batches(batch: object, retract: bool) -> dict[str, Batch]:
             facts = batch if isinstance(batch, Facts) else self.read(batch)
             found: dict[str, Batch] = {}
             for template, kept in inputs.items():
-                table = facts.tables.get((name_of(template), leaf_count(template)))
+                table = _facts_about(template, facts)
                 if table is not None:
                     found[template] = batch_of(store, kept.fields, kept.kind, table, retract=retract)
             return found
@@ -328,6 +328,11 @@ class Program:
         only = spans[0] if spans and (error.operator is None or len(set(spans)) == 1) else None
         problem = Diagnostic("error", error.code, error.message, only, error.hint)
         return ProgramError(problem.render(), [problem])
+
+
+def _facts_about(template: str, facts: Facts) -> FactTable | None:
+    """The facts of one input."""
+    return facts.tables.get((name_of(template), leaf_count(template)))
 
 
 def _uses(operator: str, conditions: Iterable[Condition]) -> list[Span | None]:

@@ -82,50 +82,68 @@ def _as_numbers(column: Column) -> Values:
     return np.array(values, np.float64)[column.codes]
 
 
+def fields_of(name: str, types: Sequence[str]) -> Fields:
+    """The columns of a table or an input: `name.0`, `name.1`, …"""
+    return tuple(Field(f"{name}.{i}", type_) for i, type_ in enumerate(types))
+
+
+def encode_all(store: Store, fields: Fields, columns: Sequence[Column]) -> dict[str, Values]:
+    """The columns that something reads, each as `encode` has it."""
+    return {f.name: values for f, column in zip(fields, columns, strict=True)
+            if (values := encode(column, f.type, store)) is not None}
+
+
+def columns_of(table: FactTable) -> list[Column]:
+    """The arguments of facts, for fluents followed by the value."""
+    return [*table.args, *([table.value] if table.value is not None else [])]
+
+
+def no_columns(fields: Fields) -> dict[str, Values]:
+    """The columns of an input without facts."""
+    return {f.name: np.empty(0, np.int64) for f in fields if f.type != UNUSED}
+
+
 def load_table(store: Store, name: str, types: Sequence[str], columns: Sequence[Column], length: int) -> None:
-    """Add a background table; its columns are called `name.0`, `name.1`, …"""
-    fields = tuple(Field(f"{name}.{i}", type_) for i, type_ in enumerate(types))
-    coded = {f.name: values for f, column in zip(fields, columns, strict=True)
-             if (values := encode(column, f.type, store)) is not None}
-    store.tables[name] = Rows(fields, coded, length, timed=False)
+    """Add a background table."""
+    fields = fields_of(name, types)
+    store.tables[name] = Rows(fields, encode_all(store, fields, columns), length, timed=False)
 
 
 def load_stream(store: Store, name: str, kind: str, types: Sequence[str], table: FactTable | None) -> None:
-    """Add the facts of one input (none is an empty stream); for fluents the value is the last column."""
-    fields = tuple(Field(f"{name}.{i}", type_) for i, type_ in enumerate(types))
+    """Add the facts of one input (none is an empty stream)."""
+    fields = fields_of(name, types)
     if table is None:
         nothing = np.empty(0, np.int64)
-        columns: dict[str, Values] = {f.name: nothing for f in fields if f.type != UNUSED}
         end = nothing if kind == "interval" else None
-        store.streams[name] = Stream(name, kind, fields, columns, nothing, end, None)
+        store.streams[name] = Stream(name, kind, fields, no_columns(fields), nothing, end, None)
         return
     removed = None
     if table.op is not None:
         table, removed, unmatched = without_retractions(table)
         store.unmatched += unmatched
-    given = [*table.args, *([table.value] if table.value is not None else [])]
-    columns = {f.name: values for f, column in zip(fields, given, strict=True)
-               if (values := encode(column, f.type, store)) is not None}
+    columns = encode_all(store, fields, columns_of(table))
     stream = Stream(name, kind, fields, columns, table.time, table.end, table.arrival, removed)
     store.streams[name] = _ordered(stream)
 
 
-def _by_fact(table: FactTable) -> tuple[Array, Mask]:
-    """The rows with equal facts side by side, in order of arrival, and which of them repeat the fact before."""
-    columns: list[Values] = [table.time]
-    columns += [column.codes if isinstance(column, Coded) else column for column in table.args]
-    if table.value is not None:
-        columns.append(table.value.codes if isinstance(table.value, Coded) else table.value)
-    if table.end is not None:
-        columns.append(table.end)
-    arrival = table.time if table.arrival is None else table.arrival
-    permutation = np.lexsort((arrival, *columns))
-    repeated = np.ones(len(table), np.bool_)
+def side_by_side(columns: Sequence[Values], order: Array) -> tuple[Array, Mask]:
+    """The rows with equal ones side by side, those in a given order, and which of them repeat the row before."""
+    permutation = np.lexsort((order, *columns))
+    repeated = np.ones(permutation.shape[0], np.bool_)
     repeated[:1] = False
     for column in columns:
         ordered = column[permutation]
         repeated[1:] &= ordered[1:] == ordered[:-1]
     return permutation, repeated
+
+
+def _by_fact(table: FactTable) -> tuple[Array, Mask]:
+    """The rows with equal facts side by side, in order of arrival, and which of them repeat the fact before."""
+    columns: list[Values] = [table.time]
+    columns += [column.codes if isinstance(column, Coded) else column for column in columns_of(table)]
+    if table.end is not None:
+        columns.append(table.end)
+    return side_by_side(columns, table.time if table.arrival is None else table.arrival)
 
 
 def distinct_facts(table: FactTable) -> FactTable:
@@ -160,21 +178,26 @@ def without_retractions(table: FactTable) -> tuple[FactTable, Array, int]:
     return chosen(table, rows[back]), removed[back], int((~inserts & ~after_insert).sum())
 
 
+def key_of(fields: Fields) -> str | None:
+    """The column that facts are sorted by: the first coded one."""
+    return next((f.name for f in fields if f.type not in (NUMBER, UNUSED)), None)
+
+
+def sorting(codes: Array | None, time: Array) -> Array | None:
+    """The permutation that puts rows in order of their codes, if they have any, and time; None if they are so."""
+    low = int(time.min()) if time.shape[0] else 0
+    bits = (int(time.max()) - low).bit_length() if time.shape[0] else 0
+    if bits + (int(codes.max()).bit_length() if codes is not None and codes.shape[0] else 0) > 62:
+        return np.argsort(time, kind="stable") if codes is None else np.lexsort((time, codes))
+    packed = time - low if codes is None else (codes << np.int64(bits)) | (time - low)
+    return None if is_sorted(packed) else order(packed)
+
+
 def _ordered(stream: Stream) -> Stream:
     """The stream in order of its first coded column and time: rules about that entity then need no sorting."""
-    key = next((f.name for f in stream.fields if f.type not in (NUMBER, UNUSED)), None)
-    low = int(stream.time.min()) if len(stream) else 0
-    span = int(stream.time.max()) - low if len(stream) else 0
-    if span.bit_length() > 40:
-        permutation = np.lexsort((stream.time, stream.columns[key])) if key else np.argsort(stream.time, kind="stable")
-    else:
-        packed = stream.time - low
-        if key is not None:
-            packed = packed | (stream.columns[key] << np.int64(span.bit_length()))
-        if is_sorted(packed):
-            return stream
-        permutation = order(packed)
-    return take(stream, permutation)
+    key = key_of(stream.fields)
+    permutation = sorting(None if key is None else stream.columns[key], stream.time)
+    return stream if permutation is None else take(stream, permutation)
 
 
 def take(stream: Stream, index: Array | Mask) -> Stream:
@@ -203,8 +226,11 @@ def as_inputs(space: Space, streams: Mapping[str, Stream], built: frozenset[str]
     timeline = space.timeline
     result: dict[str, Rows | Relation] = {}
     for name, stream in streams.items():
-        if stream.kind == "interval":
-            result[name] = _intervals(space, stream)
+        if stream.end is not None:
+            begun = stream.time <= timeline.until
+            chosen = stream if begun.all() else take(stream, begun)
+            assert chosen.end is not None
+            result[name] = intervals_of(space, stream.fields, chosen.columns, chosen.time, chosen.end)
             continue
         inside = (stream.time > timeline.start) & (stream.time <= timeline.until)
         chosen = stream if inside.all() else take(stream, inside)
@@ -214,14 +240,14 @@ def as_inputs(space: Space, streams: Mapping[str, Stream], built: frozenset[str]
     return result
 
 
-def _intervals(space: Space, stream: Stream) -> Relation:
+def intervals_of(space: Space, fields: Fields, columns: Mapping[str, Values], time: Array, end: Array) -> Relation:
+    """Input intervals as a relation, from the first time-point of the run on; those that are over by then are none."""
     timeline = space.timeline
-    assert stream.end is not None
     first = timeline.start // timeline.tick * timeline.tick + timeline.tick
-    inside = (stream.end > first) & (stream.time <= timeline.until) & (stream.end > stream.time)
-    chosen = stream if inside.all() else take(stream, inside)
-    rows = Rows(stream.fields, chosen.columns, len(chosen), timed=False)
-    assert chosen.end is not None
-    starts = pack_with(space, rows, stream.fields, np.maximum(chosen.time, first) - timeline.origin)
-    ends = pack_with(space, rows, stream.fields, np.minimum(chosen.end - timeline.origin, timeline.mask))
-    return from_unsorted(space, stream.fields, starts, ends)
+    inside = (end > first) & (end > time)
+    if not inside.all():
+        columns, time, end = {name: values[inside] for name, values in columns.items()}, time[inside], end[inside]
+    rows = Rows(fields, columns, int(time.shape[0]), timed=False)
+    starts = pack_with(space, rows, fields, np.maximum(time, first) - timeline.origin)
+    ends = pack_with(space, rows, fields, np.minimum(end - timeline.origin, timeline.mask))
+    return from_unsorted(space, fields, starts, ends)

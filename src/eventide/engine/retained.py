@@ -11,13 +11,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from eventide.algebra.nodes import NUMBER, TIME, UNUSED, Field, Fields
-from eventide.engine.loading import Store, encode
-from eventide.engine.relation import Relation, Rows, Space, Values, from_unsorted, pack_with, runs_of
+from eventide.algebra.nodes import NUMBER, TIME, UNUSED, Fields
+from eventide.engine.loading import (
+    Store,
+    columns_of,
+    encode_all,
+    fields_of,
+    intervals_of,
+    key_of,
+    no_columns,
+    side_by_side,
+    sorting,
+)
+from eventide.engine.relation import Relation, Rows, Space, Values, runs_of
 from eventide.formats.facts import Coded, Column, FactTable
 from eventide.kernels.arrays import Array, Mask
 from eventide.kernels.merging import insert_at, positions_in, since
-from eventide.kernels.sorting import order
 
 _ARRAYS = ("time", "end", "named", "named_end", "unread", "arrival", "retracts")
 _FORGET = 4  # what is settled is forgotten when it is at least this part of what is held
@@ -56,17 +65,20 @@ class Batch:
         arrival = self.time if self.arrival is None else self.arrival
         return max(int(self.time.max()), int(arrival.max())) if len(self) else 0
 
+    @property
+    def last(self) -> Array:
+        """The last time-point of every row."""
+        return self.time if self.end is None else self.end - 1
+
     @cached_property
     def oldest(self) -> int:
         """The least of the rows' last time-points."""
-        last = self.time if self.end is None else self.end - 1
-        return int(last.min()) if len(self) else 0
+        return int(self.last.min()) if len(self) else 0
 
     @cached_property
     def newest(self) -> int:
         """The greatest of the rows' last time-points."""
-        last = self.time if self.end is None else self.end - 1
-        return int(last.max()) if len(self) else 0
+        return int(self.last.max()) if len(self) else 0
 
     def take(self, index: Array | Mask | slice) -> Batch:
         """Some of the rows."""
@@ -115,9 +127,8 @@ def joined(first: Batch, second: Batch) -> Batch:
 
 def batch_of(store: Store, fields: Fields, kind: str, table: FactTable, *, retract: bool = False) -> Batch:
     """The rows of a fact table, coded; the value of a fluent is the last column."""
-    given = [*table.args, *([table.value] if table.value is not None else [])]
-    columns = {f.name: values for f, column in zip(fields, given, strict=True)
-               if (values := encode(column, f.type, store)) is not None}
+    given = columns_of(table)
+    columns = encode_all(store, fields, given)
     unread = [(place, column if f.type == UNUSED else _words(column))
               for place, (f, column) in enumerate(zip(fields, given, strict=True))
               if f.type == UNUSED or (f.type == NUMBER and not _is_plain(column))]
@@ -221,17 +232,16 @@ class Retained:
     @staticmethod
     def nothing(name: str, kind: str, types: Sequence[str], *, counted: bool = False) -> Retained:
         """An input without facts."""
-        fields = tuple(Field(f"{name}.{i}", type_) for i, type_ in enumerate(types))
+        fields = fields_of(name, types)
         none = np.empty(0, np.int64)
         interval = none if kind == "interval" else None
-        columns: dict[str, Values] = {f.name: none for f in fields if f.type != UNUSED}
-        return Retained(name, kind, fields, Batch(columns, none, interval, interval, interval, None),
-                        counted)
+        facts = Batch(no_columns(fields), none, interval, interval, interval, None)
+        return Retained(name, kind, fields, facts, counted)
 
     @property
     def key(self) -> str | None:
         """The column that rows are sorted by."""
-        return next((f.name for f in self.fields if f.type not in (NUMBER, UNUSED)), None)
+        return key_of(self.fields)
 
     def _key(self, batch: Batch) -> Array:
         """What rows are sorted by before their time."""
@@ -242,18 +252,10 @@ class Retained:
 
     def in_order(self, batch: Batch) -> Batch:
         """The rows in order of the first coded column and time."""
-        if batch.ordered or not len(batch):
+        if batch.ordered:
             return batch
-        low = int(batch.time.min())
-        bits = (int(batch.time.max()) - low).bit_length()
-        codes = self._key(batch)
-        if self.key is None:
-            sorting = np.argsort(batch.time, kind="stable")
-        elif bits + int(codes.max()).bit_length() > 62:
-            sorting = np.lexsort((batch.time, codes))
-        else:
-            sorting = order((codes << np.int64(bits)) | (batch.time - low))
-        return replace(batch.take(sorting), ordered=True)
+        permutation = sorting(None if self.key is None else batch.columns[self.key], batch.time)
+        return replace(batch if permutation is None else batch.take(permutation), ordered=True)
 
     def hand_in(self, batch: Batch) -> None:
         """Let rows wait for their time; those that need not keep the order they came in are sorted now."""
@@ -427,17 +429,9 @@ class Retained:
         """The facts as intervals: input intervals as they are, points of a point fluent as runs."""
         if self.facts.end is None:
             return runs_of(space, self.rows(space))
-        timeline = space.timeline
-        first = timeline.start // timeline.tick * timeline.tick + timeline.tick
         facts = self.facts  # those of intervals are in one list
-        inside = (self.facts.end > first) & (facts.end > facts.time)  # type: ignore[operator]
-        if not inside.all():
-            facts = facts.take(inside)
         assert facts.end is not None
-        rows = Rows(self.fields, facts.columns, len(facts), timed=False)
-        starts = pack_with(space, rows, self.fields, np.maximum(facts.time, first) - timeline.origin)
-        ends = pack_with(space, rows, self.fields, np.minimum(facts.end - timeline.origin, timeline.mask))
-        return from_unsorted(space, self.fields, starts, ends)
+        return intervals_of(space, self.fields, facts.columns, facts.time, facts.end)
 
 
 def delta_of(fields: Fields, batches: Sequence[Batch], origin: int) -> Delta:
@@ -471,13 +465,7 @@ def _in_order(batches: Sequence[Batch]) -> Batch:
 
 def _groups(batch: Batch) -> tuple[Array, Array]:
     """The number of the fact of every row, and the first row of every fact."""
-    columns = batch.identity()
-    permutation = np.lexsort((np.arange(len(batch)), *columns))
-    new = np.ones(len(batch), np.bool_)
-    new[1:] = False
-    for column in columns:
-        ordered = column[permutation]
-        new[1:] |= ordered[1:] != ordered[:-1]
+    permutation, repeated = side_by_side(batch.identity(), np.arange(len(batch)))
     group = np.empty(len(batch), np.int64)
-    group[permutation] = np.cumsum(new) - 1
-    return group, permutation[new]
+    group[permutation] = np.cumsum(~repeated) - 1
+    return group, permutation[~repeated]

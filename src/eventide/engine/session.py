@@ -167,7 +167,7 @@ class Session:
         if rows.end is None and rows.oldest > max(low - 1, self.start):
             return rows, []
         listed: list[tuple[str, Batch]] = []
-        last = rows.time if rows.end is None else rows.end - 1
+        last = rows.last
         kept = last >= max(low, self.start + 1)
         if not kept.all():
             before = 0 if rows.oldest > self.start else int(np.count_nonzero(last <= self.start))
