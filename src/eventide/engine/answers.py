@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eventide.algebra.nodes import Fields
-from eventide.engine.domains import Domain
+from eventide.algebra.nodes import Fields, Output
+from eventide.engine.domains import Domain, value_of
 from eventide.engine.relation import Relation, Rows, Space, unpack
 from eventide.kernels.arrays import Array, Intervals
 
@@ -76,6 +76,18 @@ def intervals_table(relation: Relation, template: str, fields: Fields, fixed: st
         space.domains[fields[-1].type], columns[fields[-1].name])
     return _table(template.partition("(")[0], arguments(template, keys, columns, space, len(relation)), value,
                   (intervals.starts & timeline.mask) + timeline.origin, ends + timeline.origin, open_)
+
+
+def output_table(wanted: Output, result: Relation | Rows, space: Space) -> pa.Table:
+    """The rows of a result as it is to be reported: of a multi-valued fluent only the values that are listed."""
+    if isinstance(result, Rows):
+        return events_table(result, wanted.template, space)
+    codes = None
+    if wanted.values is not None and result.fields:
+        domain = space.domains[result.fields[-1].type]
+        codes = [domain.find(value_of(value)) for value in wanted.values]
+    fixed = None if wanted.value is None else str(wanted.value)
+    return intervals_table(result, wanted.template, result.fields, fixed, codes)
 
 
 def events_table(rows: Rows, template: str, space: Space) -> pa.Table:

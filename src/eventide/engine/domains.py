@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from eventide.errors import RuleError
 from eventide.kernels.arrays import Array
 from eventide.kernels.joins import factorize
 from eventide.syntax.terms import Atom, Compound, Number, Term
@@ -17,6 +18,14 @@ Value = int | float | str | Compound
 
 class GrowthError(Exception):
     """A domain outgrew the bits laid out for it; the run starts again with a wider layout."""
+
+
+def more_room(spare: int, growth: GrowthError) -> int:
+    """How many bits to spare for domains that grow, after one outgrew these; RuleError if there is no end to it."""
+    if spare > 36:
+        raise RuleError("growing-values", f"the values of {growth} grow without bound", "bound them with a condition",
+                        values=str(growth)) from growth
+    return spare + 4
 
 
 def value_of(term: Term) -> Value:

@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eventide.algebra.nodes import Output, Plan, references_of
-from eventide.engine.answers import SCHEMA, events_table, intervals_table
-from eventide.engine.domains import GrowthError, value_of
+from eventide.engine.answers import SCHEMA, output_table
+from eventide.engine.domains import GrowthError, more_room
 from eventide.engine.executor import Executor, PlanIndex
 from eventide.engine.loading import Store, Stream, as_inputs, take, time_range
 from eventide.engine.memory import keep_freed_memory
-from eventide.engine.relation import Relation, Rows, Space, Timeline
-from eventide.errors import EventideError, InputError, RangeError, RuleError
+from eventide.engine.relation import Relation, Space, Timeline
+from eventide.errors import EventideError, InputError, RangeError
 
 MOST_TIME = 1 << 62
 
@@ -145,11 +145,8 @@ class Recognition:
                 executor.run(self.plan, index=self._index)
                 return executor
             except GrowthError as growth:
-                spare += 4
+                spare = more_room(spare, growth)
                 self.open_types = self.open_types | {str(growth)}
-                if spare > 40:
-                    raise RuleError("growing-values", f"the values of {growth} grow without bound",
-                                    "bound them with a condition", values=str(growth)) from growth
 
     def executor_over(self, space: Space, streams: Mapping[str, Stream]) -> Executor:
         """An executor that knows what it is given: of these facts, those that the plan reads."""
@@ -162,15 +159,8 @@ class Recognition:
         tables: list[pa.Table] = [SCHEMA.empty_table()]
         for wanted in self.wanted:
             result = executor.results.get(wanted.definition)
-            if isinstance(result, Relation) and len(result):
-                domain = executor.space.domains[result.fields[-1].type] if result.fields else None
-                codes = None
-                if wanted.values is not None and domain is not None:
-                    codes = [domain.find(value_of(value)) for value in wanted.values]
-                fixed = None if wanted.value is None else str(wanted.value)
-                tables.append(intervals_table(result, wanted.template, result.fields, fixed, codes))
-            elif isinstance(result, Rows) and result.length:
-                tables.append(events_table(result, wanted.template, executor.space))
+            if result is not None and (len(result) if isinstance(result, Relation) else result.length):
+                tables.append(output_table(wanted, result, executor.space))
         return pa.concat_tables(tables).unify_dictionaries()
 
 

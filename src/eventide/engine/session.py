@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from eventide.algebra.nodes import Inertia, Output, Plan
-from eventide.engine.answers import SCHEMA, events_table, intervals_table
+from eventide.algebra.nodes import Fields, Inertia, Output, Plan
+from eventide.engine.answers import SCHEMA, output_table
 from eventide.engine.changes import reported
 from eventide.engine.checkpoint import Reader, Snapshot, fingerprint, write
-from eventide.engine.domains import GrowthError, value_of
+from eventide.engine.domains import GrowthError, more_room
 from eventide.engine.held import Memory, memory_of
 from eventide.engine.incremental import EVALUATIONS, Evaluation, Maintained, Saved, State, Update
 from eventide.engine.loading import Store
@@ -22,7 +22,7 @@ from eventide.engine.operators import Result
 from eventide.engine.recognition import MOST_TIME, Counts, Settings, clipped
 from eventide.engine.relation import Relation, Rows, Space, Timeline, pack_with, unpack
 from eventide.engine.retained import Batch, Retained
-from eventide.errors import EventideError, RangeError, RuleError
+from eventide.errors import EventideError, RangeError
 from eventide.kernels.arrays import Array, Intervals
 from eventide.kernels.merging import differing
 
@@ -215,11 +215,8 @@ class Session:
             try:
                 state = update.run()
             except GrowthError as growth:
-                self._spare += 4
+                self._spare = more_room(self._spare, growth)
                 self.open_types = self.open_types | {str(growth)}
-                if self._spare > 40:
-                    raise RuleError("growing-values", f"the values of {growth} grow without bound",
-                                    "bound them with a condition", values=str(growth)) from growth
                 continue
             self.counts.unmatched += update.unmatched
             self.counts.beyond_horizon = max(self.counts.beyond_horizon, update.whole.beyond)
@@ -254,7 +251,7 @@ class Session:
             domain.lay_out(max(widths[name], domain.width or 0))
         self._space = Space(domains, line)
         if moved is not None:
-            self._state = moved.to(self._space, self.plan)
+            self._state = moved.to(self._space)
         return self._space
 
     # -- answers ------------------------------------------------------------------------------------------------------
@@ -265,11 +262,9 @@ class Session:
         tables: list[pa.Table] = [SCHEMA.empty_table()]
         if space is not None:
             for wanted in self.wanted:
-                relation, rows = state.relations.get(wanted.definition), state.points.get(wanted.definition)
-                if relation is not None:
-                    tables.append(self._intervals(wanted, relation))
-                elif rows is not None:
-                    tables.append(events_table(rows, wanted.template, space))
+                held = state.relations.get(wanted.definition, state.points.get(wanted.definition))
+                if held is not None:
+                    tables.append(self._table(wanted, held, space))
         return pa.concat_tables(tables).unify_dictionaries()
 
     def window_answer(self) -> pa.Table:
@@ -279,16 +274,11 @@ class Session:
         low = self.start + 1 if self.settings.window is None else self.query_time - self.settings.window + 1
         return clipped(self.answer(), low, self.query_time + 1)
 
-    def _intervals(self, wanted: Output, relation: Relation) -> pa.Table:
+    def _table(self, wanted: Output, result: Result, space: Space) -> pa.Table:
         body = self.plan.bodies[wanted.definition]
-        if isinstance(body, Inertia):
-            relation = reported(body, relation)
-        codes = None
-        if wanted.values is not None and relation.fields:
-            domain = relation.space.domains[relation.fields[-1].type]
-            codes = [domain.find(value_of(value)) for value in wanted.values]
-        fixed = None if wanted.value is None else str(wanted.value)
-        return intervals_table(relation, wanted.template, relation.fields, fixed, codes)
+        if isinstance(body, Inertia) and isinstance(result, Relation):
+            result = reported(body, result)
+        return output_table(wanted, result, space)
 
     def _difference(self, shown: Mapping[str, Result], before: Mapping[str, Result],
                     moved: Mapping[str, tuple[Rows, Rows]], space: Space) -> tuple[pa.Table, pa.Table]:
@@ -302,13 +292,13 @@ class Session:
                     continue
                 gone, come = differing(old.intervals, new.intervals, trusted=True)
                 if come.any():
-                    came.append(self._intervals(wanted, new.where(come)))
+                    came.append(self._table(wanted, new.where(come), space))
                 if gone.any():
-                    went.append(self._intervals(wanted, old.where(gone)))
+                    went.append(self._table(wanted, old.where(gone), space))
             elif isinstance(new, Rows):
                 for rows, tables in zip(moved.get(wanted.definition, ()), (came, went), strict=False):
                     if rows.length:
-                        tables.append(events_table(rows, wanted.template, space))
+                        tables.append(self._table(wanted, rows, space))
         return pa.concat_tables(came).unify_dictionaries(), pa.concat_tables(went).unify_dictionaries()
 
     def memory(self) -> Memory:
@@ -339,54 +329,39 @@ class Session:
 
 
 class _Moved:
-    """What is held, taken apart while the old layout still counts."""
+    """What is held, taken apart while the old layout still counts. Times are relative to the start, which stays."""
 
     def __init__(self, space: Space, state: State) -> None:
-        self.state, self.old = state, space.timeline
-        self.relations = {name: (r.fields, self._parts(space, r)) for name, r in state.relations.items()}
-        self.saved = {name: self._saved(space, state, name, saved) for name, saved in state.saved.items()}
+        self.state, self.open = state, space.timeline.mask
+        self.relations = {
+            name: (unpack(space, r.fields, r.intervals.starts), r.intervals.starts & self.open,
+                   r.intervals.ends & self.open)
+            for name, r in state.relations.items()}
+        self.saved = {name: self._saved(space, state.relations[name].fields[:-1], saved)
+                      for name, saved in state.saved.items()}
 
-    def _parts(self, space: Space, relation: Relation) -> tuple[dict[str, Array], Array, Array]:
-        mask = self.old.mask
-        return (unpack(space, relation.fields, relation.intervals.starts), relation.intervals.starts & mask,
-                relation.intervals.ends & mask)
-
-    def _saved(self, space: Space, state: State, name: str, saved: Saved) -> list[tuple[dict[str, Array], Array]]:
-        fields = state.relations[name].fields[:-1]
-        return [(unpack(space, fields, points), points & self.old.mask)
+    def _saved(self, space: Space, fields: Fields, saved: Saved) -> list[tuple[dict[str, Array], Array]]:
+        return [(unpack(space, fields, points), points & self.open)
                 for points in (saved.carry.points, saved.carry.waiting, saved.marks.points)]
 
-    def to(self, space: Space, plan: Maintained) -> State:
+    def to(self, space: Space) -> State:
         """The same state in another layout."""
-        line = space.timeline
-        shift = self.old.origin - line.origin
-
-        def packed(fields: object, columns: dict[str, Array], time: Array) -> Array:
-            rows = Rows(fields, columns, int(time.shape[0]), timed=False)  # type: ignore[arg-type]
-            moved = np.where(time == self.old.mask, line.mask, time + shift)
-            return pack_with(space, rows, rows.fields, moved)
-
-        def sorted_relation(fields: object, parts: tuple[dict[str, Array], Array, Array]) -> Relation:
-            columns, starts, ends = parts
-            first, last = packed(fields, columns, starts), packed(fields, columns, ends)
-            return Relation(space, fields, Intervals(first, last))  # type: ignore[arg-type]
-
-        def timed(rows: Rows) -> Rows:
-            columns = {f.name: rows.column(f.name) for f in rows.fields if f.type != "unused"}
-            return Rows(rows.fields, columns | {"@": rows.time + shift}, rows.length, timed=True)
-
         state = self.state
+
+        def packed(fields: Fields, columns: dict[str, Array], time: Array) -> Array:
+            rows = Rows(fields, columns, int(time.shape[0]), timed=False)
+            return pack_with(space, rows, fields, np.where(time == self.open, space.timeline.mask, time))
+
+        relations = {}
+        for name, (columns, starts, ends) in self.relations.items():
+            fields = state.relations[name].fields
+            relations[name] = Relation(space, fields, Intervals(packed(fields, columns, starts),
+                                                                packed(fields, columns, ends)))
         saved = {}
         for name, parts in self.saved.items():
             fields, old = state.relations[name].fields[:-1], state.saved[name]
             carry, waiting, marks = (packed(fields, columns, time) for columns, time in parts)
-            saved[name] = Saved(replace(old.carry, points=carry, waiting=waiting), replace(old.marks, points=marks),
-                                old.due + shift)
-        return replace(
-            state,
-            inputs={name: replace(kept, shared=None) for name, kept in state.inputs.items()},
-            relations={name: sorted_relation(fields, parts) for name, (fields, parts) in self.relations.items()},
-            points={name: timed(rows) for name, rows in state.points.items()},
-            fired={name: timed(rows) for name, rows in state.fired.items()},
-            saved=saved,
-            edges={name: edge + shift for name, edge in state.edges.items()})
+            saved[name] = replace(old, carry=replace(old.carry, points=carry, waiting=waiting),
+                                  marks=replace(old.marks, points=marks))
+        inputs = {name: replace(kept, shared=None) for name, kept in state.inputs.items()}
+        return replace(state, inputs=inputs, relations=relations, saved=saved)
