@@ -249,7 +249,7 @@ class Update:
         self.shown: dict[str, Result] = {}
         self.before: dict[str, Result] = {}
         self.moved: dict[str, tuple[Rows, Rows]] = {}
-        self.all_tables = dict(store.tables)
+        self.all_tables = store.tables | store.given
         self.whole = _Whole(space, self.shown, {}, self.all_tables, ties, store)
         self.whole.use(plan.index)
         self.whole.horizon = horizon

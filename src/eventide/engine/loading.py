@@ -54,6 +54,8 @@ class Store:
     streams: dict[str, Stream] = field(default_factory=dict)
     tables: dict[str, Rows] = field(default_factory=dict)
     unmatched: int = 0
+    given: dict[str, Rows] = field(default_factory=dict)
+    """Tables that whoever runs the program fills as it goes; they are not saved."""
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
     def domain(self, type_: str) -> Domain:

@@ -151,8 +151,8 @@ class Recognition:
     def executor_over(self, space: Space, streams: Mapping[str, Stream]) -> Executor:
         """An executor that knows what it is given: of these facts, those that the plan reads."""
         read = {name: stream for name, stream in streams.items() if name in self._read}
-        return Executor(space, as_inputs(space, read, self.built), self.store.tables, self.settings.ties,
-                        self.store.functions)
+        return Executor(space, as_inputs(space, read, self.built), self.store.tables | self.store.given,
+                        self.settings.ties, self.store.functions)
 
     def answer(self, executor: Executor) -> pa.Table:
         """The unclipped maximal intervals and the derived events."""

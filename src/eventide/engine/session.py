@@ -301,6 +301,14 @@ class Session:
                         tables.append(self._table(wanted, rows, space))
         return pa.concat_tables(came).unify_dictionaries(), pa.concat_tables(went).unify_dictionaries()
 
+    @property
+    def rows(self) -> int:
+        """How many facts and results are held."""
+        state = self._state
+        facts = sum(len(kept) + sum(map(len, kept.waiting)) for kept in state.inputs.values())
+        points = sum(rows.length for part in (state.points, state.tables) for rows in part.values())
+        return facts + points + sum(len(found) for name, found in state.relations.items() if name not in state.inputs)
+
     def memory(self) -> Memory:
         """What is held, by input and result: rows, bytes and the oldest time; `print` shows it as a table."""
         return memory_of(self.plan, self._state, self.store, self._space)

@@ -145,7 +145,7 @@ class Job:
         stage = self.partitioning.stages[number]
         if not stage.strata:
             return _Evaluated(content, [])
-        program = _of_stage(self.program, stage, first=0 in owned)
+        program = staged(self.program, stage, first=0 in owned)
         inputs = Facts({(name_of(name), leaf_count(name)): table for name, table in content.items()
                         if name in program.model.inputs})
         wanted = [name for name in program.fluents if self.fluents is None or name in self.fluents]
@@ -153,7 +153,7 @@ class Job:
             base = program.recognition(inputs, self.settings, fluents=wanted)
             run = _Bucket(base, {name: table for name, table in content.items() if name not in program.model.inputs},
                           self.program.model.plan)
-            _own(run.store, stage, owned, self.buckets)
+            own(run.store, stage, owned, self.buckets)
             tables = [answer.table for answer in Answers(run, self.emit, program.placed)]
             return _Evaluated(content | _results(run.executor, stage), tables)
         settings = self.settings
@@ -161,7 +161,7 @@ class Job:
                                   initially_at=settings.initially_at, ties=settings.ties, horizon=self.horizon,
                                   fluents=wanted)
         windowed = WindowedRun(session, inputs, settings)
-        _own(session.store, stage, owned, self.buckets)
+        own(session.store, stage, owned, self.buckets)
         return _Evaluated(content, [answer.table for answer in Answers(windowed, self.emit, program.placed)])
 
 
@@ -218,7 +218,7 @@ def _coded(store: Store, fields: n.Fields, table: FactTable) -> dict[str, Ints]:
     return {name: codes for name, codes in found.items() if codes is not None}
 
 
-def _of_stage(program: Program, stage: Stage, *, first: bool) -> Program:
+def staged(program: Program, stage: Stage, *, first: bool) -> Program:
     """The program with the plan and the outputs of one stage; what runs in one bucket only where that is."""
     strata = []
     for stratum in stage.strata:
@@ -228,18 +228,18 @@ def _of_stage(program: Program, stage: Stage, *, first: bool) -> Program:
     there = {d.name for stratum in strata for d in stratum.definitions}
     reported = {name.removeprefix(OWNED): name for name in stage.owners if name in there}
     outputs = [replace(o, definition=reported[o.definition]) for o in program.model.outputs if o.definition in reported]
-    staged = copy.copy(program)
-    staged.model = replace(program.model, plan=n.Plan(tuple(strata)), outputs=outputs)
-    return staged
+    found = copy.copy(program)
+    found.model = replace(program.model, plan=n.Plan(tuple(strata)), outputs=outputs)
+    return found
 
 
-def _own(store: Store, stage: Stage, owned: frozenset[int], number: int) -> None:
+def own(store: Store, stage: Stage, owned: frozenset[int], number: int) -> None:
     """Fill the tables of the entities that a task owns."""
     bodies = {d.name: d.body for stratum in stage.strata for d in stratum.definitions}
     for type_ in {bodies[name].fields[owner].type for name, owner in stage.owners.items() if owner is not None}:
         name = OWNED + type_
         codes = np.flatnonzero(np.isin(buckets_of_values(store.domain(type_).values, number), list(owned)))
-        store.tables[name] = Rows((n.Field(f"{name}.0", type_),), {f"{name}.0": codes}, len(codes), timed=False)
+        store.given[name] = Rows((n.Field(f"{name}.0", type_),), {f"{name}.0": codes}, len(codes), timed=False)
 
 
 def _results(executor: Executor, stage: Stage) -> Content:
