@@ -84,10 +84,7 @@ def _dynamic(rows: n.Node | None) -> bool:
 def _domains_in(rows: n.Node) -> str:
     """The names of the domains among some rows, or else of the facts they are made of."""
     found: set[str] = set()
-    stack = [rows]
-    while stack:
-        node = stack.pop()
-        stack.extend(n.children_of(node))
+    for node in n.nodes_in(rows):
         found |= {match[1] for name in n.names(node.fields) if (match := _DOMAIN.fullmatch(name))}
     return " and ".join(sorted(found or set(n.references_of(rows))))
 

@@ -533,6 +533,18 @@ def children_of(node: Node) -> Iterator[Node]:
             yield node.child
 
 
+def nodes_in(*roots: Node) -> Iterator[Node]:
+    """The nodes of plans, operands after what reads them; a node that is shared comes once."""
+    seen: set[int] = set()
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            stack.extend(children_of(node))
+
+
 def references_of(node: Node) -> Iterator[str]:
     """The names of the fluents and events a plan reads."""
     if isinstance(node, Fluent | Events | Fired):

@@ -43,16 +43,7 @@ class Piece:
 
 def leaves_of(node: n.Node) -> Iterator[n.Node]:
     """The leaves of a plan that stand for other results: fluents, events, fired deadlines and tables."""
-    seen: set[int] = set()
-    stack = [node]
-    while stack:
-        found = stack.pop()
-        if id(found) in seen:
-            continue
-        seen.add(id(found))
-        if isinstance(found, n.Fluent | n.Events | n.Fired | n.Table):
-            yield found
-        stack.extend(n.children_of(found))
+    return (found for found in n.nodes_in(node) if isinstance(found, n.Fluent | n.Events | n.Fired | n.Table))
 
 
 class _Cutter:
@@ -177,16 +168,7 @@ def pieces_of(plan: n.Plan) -> tuple[Piece, ...]:
 def nonlocal_in(body: n.Node) -> bool:
     """Whether a body still has operators that are not local in time (inside a cycle)."""
     kinds = (*WHOLE, n.Runs, n.Always, n.Timeless, n.Keys, n.At)
-    stack, seen = [body], set()
-    while stack:
-        node = stack.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, kinds):
-            return True
-        stack.extend(n.children_of(node))
-    return False
+    return any(isinstance(node, kinds) for node in n.nodes_in(body))
 
 
 def partition_of(body: n.Node, column: str) -> dict[int, int] | None:

@@ -8,9 +8,9 @@ from enum import IntEnum
 from eventide.algebra import nodes as n
 from eventide.engine.executor import Executor
 from eventide.engine.held import owners
-from eventide.engine.incremental import Maintained, Upkeep, longest_asked
 from eventide.engine.loading import Store
 from eventide.engine.relation import Space, Timeline
+from eventide.engine.upkeep import Maintained, Upkeep, longest_asked
 
 
 class Reach(IntEnum):

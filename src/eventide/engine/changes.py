@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,10 @@ class Marks:
     codes: Codes
     letters: tuple[Letter, ...]
     values: tuple[int, ...]
+
+    def where(self, chosen: Mask) -> Marks:
+        """Some of the points."""
+        return replace(self, points=self.points[chosen], codes=self.codes[chosen])
 
 
 @dataclass(frozen=True, slots=True)

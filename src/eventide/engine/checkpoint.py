@@ -20,11 +20,12 @@ from eventide.algebra import nodes as n
 from eventide.algebra.text import to_text
 from eventide.engine.changes import Carry, Letter, Marks
 from eventide.engine.domains import Value
-from eventide.engine.incremental import Evaluation, Maintained, Saved, State
+from eventide.engine.incremental import Evaluation, Saved, State
 from eventide.engine.loading import Store
 from eventide.engine.recognition import Counts, Settings
 from eventide.engine.relation import Relation, Rows, Space, Timeline, Values
 from eventide.engine.retained import Batch, Retained
+from eventide.engine.upkeep import Maintained
 from eventide.errors import ArrayError, InputError
 from eventide.kernels.arrays import Intervals, check_intervals, check_points, check_same_length
 from eventide.syntax.terms import Atom, Compound, Number, Term

@@ -31,17 +31,11 @@ class PlanIndex:
         self.children: dict[int, tuple[int, ...]] = {}
         self.uses: dict[int, int] = {}
         for cyclic in (False, True):  # what a cycle reads counts once more, so that it is kept
-            seen: set[int] = set()
-            stack = [d.body for s in plan.strata if s.cyclic or not cyclic for d in s.definitions]
-            while stack:
-                node = stack.pop()
-                if id(node) not in seen:
-                    seen.add(id(node))
-                    operands = list(n.children_of(node))
-                    self.children[id(node)] = tuple(map(id, operands))
-                    for child in operands:
-                        self.uses[id(child)] = self.uses.get(id(child), 0) + 1
-                    stack.extend(operands)
+            for node in n.nodes_in(*(d.body for s in plan.strata if s.cyclic or not cyclic for d in s.definitions)):
+                operands = tuple(map(id, n.children_of(node)))
+                self.children[id(node)] = operands
+                for child in operands:
+                    self.uses[child] = self.uses.get(child, 0) + 1
 
 
 class Executor:

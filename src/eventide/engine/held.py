@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from eventide.algebra.nodes import UNUSED
-from eventide.engine.incremental import Maintained, State
+from eventide.engine.incremental import State
 from eventide.engine.loading import Store
 from eventide.engine.relation import Rows, Space, Values
 from eventide.engine.retained import Batch
+from eventide.engine.upkeep import Maintained
 
 SCHEMA = pa.schema([("name", pa.string()), ("kind", pa.string()), ("rows", pa.int64()), ("bytes", pa.int64()),
                     ("since", pa.int64())])

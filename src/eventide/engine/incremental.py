@@ -10,33 +10,30 @@ computed from the edge on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from eventide.algebra import nodes as n
-from eventide.algebra.evidence import retroactive
 from eventide.algebra.nodes import TIME
-from eventide.algebra.pieces import Piece, leaves_of, nonlocal_in, partition_of, pieces_of
+from eventide.algebra.pieces import Piece, leaves_of
 from eventide.engine.changes import Carry, Kept, Marks, SimpleFluent, reported, simple_fluent
-from eventide.engine.executor import Executor, PlanIndex
-from eventide.engine.expressions import numbers
+from eventide.engine.fronts import NEVER, Front
 from eventide.engine.loading import Store
 from eventide.engine.operators import Result
+from eventide.engine.readers import Early, Part, Whole
 from eventide.engine.relation import Relation, Rows, Space, move, pack_rows, unpack
 from eventide.engine.retained import Batch, Delta, Retained, delta_of
-from eventide.errors import EventideError
-from eventide.kernels.arrays import Array, Mask
-from eventide.kernels.intervals import clip, difference, union
-from eventide.kernels.merging import cut_at, lower
+from eventide.engine.upkeep import PLAIN, Maintained, Upkeep, leaf_name, longest_asked
+from eventide.kernels.arrays import Array
+from eventide.kernels.intervals import difference, union
+from eventide.kernels.merging import lower
 from eventide.kernels.sorting import is_sorted
 
 Evaluation = Literal["auto", "full", "keys", "ranges"]
 EVALUATIONS = ("auto", "full", "keys", "ranges")
-NEVER = np.int64(1 << 62)
 _MOST_PART = 0.35  # with more of the facts in the affected part, everything is computed
 
 
@@ -67,163 +64,6 @@ class State:
     """How many intervals of each result there were when it was last forgotten what is settled."""
 
 
-class Upkeep:
-    """What is known of a piece before anything runs."""
-
-    def __init__(self, piece: Piece, filled: frozenset[str], late: Mapping[str, str]) -> None:
-        self.piece = piece
-        self.leaves = [leaf for d in piece.definitions for leaf in leaves_of(d.body)]
-        own = set(piece.names)
-        self.reads = {_name(leaf) for leaf in self.leaves if not isinstance(leaf, n.Table)} - own
-        self.reads -= {f"fired {name}" for name in own}
-        self.tables = {leaf.name for leaf in self.leaves if isinstance(leaf, n.Table)} & filled
-        self.bounds = {leaf.name for d in piece.definitions for leaf in _bounded(d.body)}
-        self.reason = self._reason(filled, late)
-        self.column: n.Field | None = None
-        self.positions: dict[int, int] = {}
-        if piece.kind in ("local", "points", "inertia"):
-            candidates = piece.body.fields[:-1] if isinstance(piece.body, n.Inertia) else piece.body.fields
-            for candidate in candidates:
-                found = partition_of(piece.body, candidate.name) if candidate.type not in _PLAIN else None
-                if found:
-                    self.column, self.positions = candidate, found
-                    break
-
-    @property
-    def initial(self) -> bool:
-        """Whether it has initial values."""
-        return any(isinstance(d.body, n.Inertia) and d.body.initial for d in self.piece.definitions)
-
-    def _reason(self, filled: frozenset[str], late: Mapping[str, str]) -> str | None:
-        """Why its past may change long after; None if it cannot."""
-        reason = next((late[name] for name in self.piece.names if name in late), None)
-        if reason is not None:
-            return reason
-        if self.piece.kind not in ("rows", "inertia", "cycle") and not self.tables.isdisjoint(filled):
-            return "an entity that appears later may change it"
-        if self.piece.kind == "cycle" and any(nonlocal_in(d.body) for d in self.piece.definitions):
-            return "it looks at whole intervals inside a cycle"
-        if isinstance(self.piece.body, n.Shifted):
-            return "it looks back in time"
-        return None
-
-
-_PLAIN = (n.NUMBER, n.UNUSED)
-
-
-def _name(leaf: n.Node) -> str:
-    assert isinstance(leaf, n.Fluent | n.Events | n.Fired)
-    return f"fired {leaf.name}" if isinstance(leaf, n.Fired) else leaf.name
-
-
-def _tables(node: n.Node) -> set[str]:
-    return {leaf.name for leaf in leaves_of(node) if isinstance(leaf, n.Table)}
-
-
-def _bounded(node: n.Node) -> Iterable[n.Fluent]:
-    """The fluents whose starts and ends a body reads as events."""
-    stack, seen = [node], set()
-    while stack:
-        found = stack.pop()
-        if id(found) in seen:
-            continue
-        seen.add(id(found))
-        if isinstance(found, n.Boundaries):
-            yield from (leaf for leaf in leaves_of(found) if isinstance(leaf, n.Fluent))
-        stack.extend(n.children_of(found))
-
-
-class Maintained:
-    """The pieces of a plan with what is known of them, in order of evaluation."""
-
-    def __init__(self, plan: n.Plan, inputs: Iterable[str], built: frozenset[str]) -> None:
-        self.pieces = pieces_of(plan)
-        late = retroactive(plan)
-        filled = frozenset(piece.name for piece in self.pieces if piece.kind == "rows")
-        self.upkeep = [Upkeep(piece, filled, late) for piece in self.pieces]
-        self.inputs = tuple(inputs)
-        self.built = built
-        self.bodies: dict[str, n.Node] = {d.name: d.body for p in self.pieces for d in p.definitions}
-        self.bounds = {name for upkeep in self.upkeep for name in upkeep.bounds}
-        # the positions of every result's columns that split a piece, by type
-        self.splits: dict[str, set[tuple[str, int]]] = {}
-        for upkeep in self.upkeep:
-            if upkeep.column is not None:
-                for leaf in upkeep.leaves:
-                    if id(leaf) in upkeep.positions:
-                        self.splits.setdefault(_name(leaf), set()).add(
-                            (upkeep.column.type, upkeep.positions[id(leaf)]))
-
-    @cached_property
-    def index(self) -> PlanIndex:
-        """The shape of the whole plan."""
-        return PlanIndex(n.Plan(tuple(n.Stratum(0, p.definitions, p.kind == "cycle") for p in self.pieces)))
-
-
-class _Whole(Executor):
-    """Reads everything that is held."""
-
-    def __init__(self, space: Space, shown: dict[str, Result], inputs: Mapping[str, Retained],
-                 tables: Mapping[str, Rows], ties: str, store: Store) -> None:
-        super().__init__(space, {}, tables, ties, store.functions)
-        self.results, self.inputs = shown, inputs
-
-    def leaf(self, node: n.Events | n.Fluent | n.Fired) -> Result | None:
-        """A result, or the facts of an input in one list."""
-        kept = self.inputs.get(node.name)
-        return super().leaf(node) if kept is None else kept.rows(self.space)
-
-
-class _Part(Executor):
-    """Reads only rows of affected entities, from their fronts on."""
-
-    def __init__(self, whole: _Whole, front: Array, shown: Mapping[str, Result]) -> None:
-        super().__init__(whole.space, {}, whole.tables, whole.ties, whole.functions)
-        self.front = front
-        self.positions: dict[int, int] = {}
-        self._inputs = whole.inputs
-        self._shown = shown
-        self._cut: dict[tuple[str, int], Result] = {}
-
-    def fits(self, positions: Mapping[int, int]) -> bool:
-        """Whether a piece may be evaluated here: no leaf is split by another column."""
-        return all(self.positions.get(leaf, position) == position for leaf, position in positions.items())
-
-    def leaf(self, node: n.Events | n.Fluent | n.Fired) -> Result | None:
-        """The rows or intervals of affected entities; an interval that the front cuts or touches is whole."""
-        key = (_name(node), self.positions[id(node)])
-        found = self._cut.get(key)
-        if found is None:
-            kept = self._inputs.get(key[0])
-            whole = self._shown.get(key[0])
-            if kept is not None:
-                column = kept.fields[key[1]].name
-                found = self._cut[key] = kept.affected(self.space, column, self.front)
-                return found
-            if whole is None:
-                return None
-            column = whole.fields[key[1]].name
-            if isinstance(whole, Rows):
-                found = whole.where(whole.time >= self.front[whole.column(column)])
-            else:
-                found = whole.where((whole.intervals.ends & self.space.timeline.mask)
-                                    >= self.front[whole.codes(column)])
-            self._cut[key] = found
-        return found
-
-
-def longest_asked(body: n.Lasting, run: Executor) -> float | None:
-    """The longest duration that is asked for, if it does not depend on the interval."""
-    if body.rows is not None and any(name.startswith("#") for name in _tables(body.rows)):
-        return None
-    try:
-        rows = run.rows_of(body.rows) if body.rows is not None else Rows((), {}, 1, timed=False)
-        amounts = np.atleast_1d(np.asarray(numbers(body.amount, rows, run.space), np.float64))
-    except (AssertionError, EventideError):
-        return None
-    return float(amounts.max(initial=0.0))
-
-
 class Update:
     """One step: from a state and changed inputs to the next state."""
 
@@ -235,7 +75,6 @@ class Update:
         self._news: dict[str, tuple[Batch, Batch]] = {}
         self._most_new = False
         self.edge, self.evaluation = edge, evaluation
-        self.first = 0
         self.edges: dict[str, int] = {}
         self.sizes = dict(old.sizes)
         self.changed_tables: set[str] = set()
@@ -250,11 +89,11 @@ class Update:
         self.before: dict[str, Result] = {}
         self.moved: dict[str, tuple[Rows, Rows]] = {}
         self.all_tables = store.tables | store.given
-        self.whole = _Whole(space, self.shown, {}, self.all_tables, ties, store)
+        self.whole = Whole(space, self.shown, {}, self.all_tables, ties, store)
         self.whole.use(plan.index)
         self.whole.horizon = horizon
         self.fronts: dict[str, Array] = {}
-        self._parts: dict[str, list[_Part]] = {}
+        self._parts: dict[str, list[Part]] = {}
         self._shares: dict[str, float] = {}
 
     # -- edges: what is settled ---------------------------------------------------------------------------------------
@@ -268,12 +107,12 @@ class Update:
             edge = min([self.edges[name] - (tick if name in upkeep.bounds else 0) for name in upkeep.reads],
                        default=self.edge)
             if upkeep.reason is not None or self.old.query is None:
-                edge = self.first
+                edge = 0
             elif upkeep.piece.kind == "whole":
                 edge = min(edge, self._whole_edge(upkeep.piece.body, edge))
             elif upkeep.initial and self._unborn():
                 edge = min(edge, self.space.timeline.begin - tick)
-            edge = max(edge, self.old.edges.get(upkeep.piece.name, self.first))
+            edge = max(edge, self.old.edges.get(upkeep.piece.name, 0))
             for name in upkeep.piece.names:
                 self.edges[name] = self.edges[f"fired {name}"] = edge
 
@@ -287,7 +126,7 @@ class Update:
         spans = [self._times(leaf.name) for leaf in leaves_of(body) if isinstance(leaf, n.Fluent)]
         if isinstance(body, n.Allen) and body.relation == "before":
             if self.whole.horizon is None:
-                return self.first
+                return 0
             edge -= self.whole.horizon
         if isinstance(body, n.Lasting):
             limit = longest_asked(body, self.whole)
@@ -369,10 +208,10 @@ class Update:
         for name, relation in self.old.relations.items():
             kept = self._held[name] = Relation(self.space, relation.fields, relation.intervals)
             if 7 * len(kept) > 8 * self.sizes.setdefault(name, 64):  # forgetting in small pieces would cost too much
-                kept = self._held[name] = kept.where((kept.intervals.ends & mask) >= needs.get(name, self.first))
+                kept = self._held[name] = kept.where((kept.intervals.ends & mask) >= needs.get(name, 0))
                 self.sizes[name] = max(len(kept), 64)
         for name, rows in (*self.old.points.items(), *((f"fired {f}", rows) for f, rows in self.old.fired.items())):
-            self._held_points[name] = _kept_since(rows, needs.get(name, self.first))
+            self._held_points[name] = _kept_since(rows, needs.get(name, 0))
 
     def _input(self, name: str, kept: Retained) -> None:
         if name in self.whole.inputs:
@@ -383,7 +222,7 @@ class Update:
         if held is not None and name not in self.deltas and not runs:
             self._define(name, held, held)
             return
-        new, part = self._spliced(held, kept.relation(self.space), self.edge)
+        new, part = Front(self.edge).spliced(self.space, held, kept.relation(self.space))
         self._define(name, held, new, part=part)
 
     def _define(self, name: str, old: Relation | None, new: Relation, shown: Relation | None = None,
@@ -497,7 +336,7 @@ class Update:
         body = upkeep.piece.body
         if self.old.query is None or not (upkeep.piece.kind == "runs" or isinstance(body, n.Lasting)):
             return False
-        starts, ends = self._times(upkeep.piece.name if not isinstance(body, n.Lasting) else _name(body.child))
+        starts, ends = self._times(upkeep.piece.name if not isinstance(body, n.Lasting) else leaf_name(body.child))
         open_ = starts[ends == timeline.mask]
         if not isinstance(body, n.Lasting) or body.rows is not None:
             return bool(open_.shape[0])
@@ -537,7 +376,7 @@ class Update:
 
     # -- the affected part --------------------------------------------------------------------------------------------
 
-    def _part(self, upkeep: Upkeep) -> _Part | None:
+    def _part(self, upkeep: Upkeep) -> Part | None:
         """The executor for the affected entities of a piece; None if everything is to be computed."""
         if upkeep.column is None or self._whole_type(upkeep.column.type):
             return None
@@ -548,16 +387,20 @@ class Update:
         front = self._front(upkeep.column.type)
         if self.evaluation == "keys":
             front = np.where(front < NEVER, self.edges[upkeep.piece.name], NEVER)
-            part = _Part(self.whole, front, self.shown)
+            part = Part(self.whole, front, self.shown)
             part.positions.update(upkeep.positions)
             return part
         known = self._parts.setdefault(upkeep.column.type, [])
         part = next((p for p in known if p.fits(upkeep.positions)), None)  # type: ignore[assignment]
         if part is None:
-            part = _Part(self.whole, front, self.shown)
+            part = Part(self.whole, front, self.shown)
             known.append(part)
         part.positions.update(upkeep.positions)
         return part
+
+    def _front_of(self, upkeep: Upkeep, part: Part | None) -> Front:
+        """From when on a piece is computed: from its edge, or from the fronts of the affected entities."""
+        return Front(self.edges[upkeep.piece.name]) if part is None else Front(part.front, upkeep.column)
 
     def _front(self, type_: str) -> Array:
         front = self.fronts.get(type_)
@@ -581,36 +424,6 @@ class Update:
             known = self._shares[type_] = affected / total if total else 0.0
         return known > _MOST_PART
 
-    def _since(self, front: Array | int, column: n.Field | None, rows: Rows) -> Mask:
-        """Which points are computed anew."""
-        if isinstance(front, int):
-            return rows.time >= front
-        assert column is not None
-        return rows.time >= front[rows.column(column.name)]
-
-    def _spliced(self, old: Relation | None, new: Relation, front: Array | int,
-                 column: n.Field | None = None) -> tuple[Relation, tuple[Relation, Relation] | None]:
-        """Before the front what was known, from there on what was found; an interval across it stays one.
-
-        Also what was known and what was found from the front on.
-        """
-        if old is None:
-            return new, None
-        timeline = self.space.timeline
-        if isinstance(front, int):
-            kept, gone = (clip(old.intervals, *ends, timeline.shift, trusted=True)
-                          for ends in ((0, front), (front, timeline.mask)))
-            come = clip(new.intervals, front, timeline.mask, timeline.shift, trusted=True)
-        else:
-            assert column is not None
-            at = [f.name for f in old.fields].index(column.name)
-            place, width = self.space.shifts(old.fields)[at], self.space.width(column.type)
-            kept, gone, come = (cut_at(a, timeline.shift, place, width, front, before=before, trusted=True)
-                                for a, before in ((old.intervals, True), (old.intervals, False),
-                                                  (new.intervals, False)))
-        return (Relation(self.space, old.fields, union(kept, come, trusted=True)),
-                (Relation(self.space, old.fields, gone), Relation(self.space, old.fields, come)))
-
     # -- pieces -------------------------------------------------------------------------------------------------------
 
     def _intervals(self, upkeep: Upkeep) -> None:
@@ -622,32 +435,27 @@ class Update:
         old = self._held.get(piece.name)
         if old is not None and found.fields != old.fields:
             found = found.project(old.fields)
-        new, changed = self._spliced(old, found, self.edges[piece.name] if part is None else part.front,
-                                     upkeep.column)
+        new, changed = self._front_of(upkeep, part).spliced(self.space, old, found)
         self._define(piece.name, old, new, part=changed)
 
     def _events(self, upkeep: Upkeep) -> None:
         name = upkeep.piece.name
         part = self._part(upkeep)
         self.choices[name] = "full" if part is None else "part"
-        front = self.edges[name] if part is None else part.front
         found = (self.whole if part is None else part).rows_of(upkeep.piece.body)
-        old = self._held_points.get(name)
-        new, delta = self._spliced_points(name, old, found.where(self._since(front, upkeep.column, found)), front,
-                                          upkeep.column)
+        new, delta = self._spliced_points(name, self._held_points.get(name), found, self._front_of(upkeep, part))
         self.points[name] = new
         self._show(name, new, delta)
 
-    def _spliced_points(self, name: str, old: Rows | None, found: Rows, front: Array | int,
-                        column: n.Field | None) -> tuple[Rows, Delta | None]:
-        fields = found.fields
+    def _spliced_points(self, name: str, old: Rows | None, found: Rows, front: Front) -> tuple[Rows, Delta | None]:
+        fields, found = found.fields, found.where(front.since(found))
         if old is None:
             rows = self.whole.distinct_rows(found)
             self.moved[name] = (rows, rows.take(_NONE))
             return rows, _points_delta(rows)
         new = np.unique(pack_rows(self.space, found, fields, timed=True))
         before = pack_rows(self.space, old.rename(fields), fields, timed=True)
-        again = self._since(front, column, old)
+        again = front.since(old)
         merged = self._points(fields, np.union1d(before[~again], new))
         come, gone = (self._points(fields, np.setdiff1d(a, b, assume_unique=True))
                       for a, b in ((new, before[again]), (before[again], new)))
@@ -670,36 +478,24 @@ class Update:
         name = upkeep.piece.name
         part = self._part(upkeep)
         self.choices[name] = "full" if part is None else "part"
-        front = self.edges[name] if part is None else part.front
+        front = self._front_of(upkeep, part)
         run = self.whole if part is None else part
-        kept = self._kept(node, name, front, upkeep.column)
-        found = simple_fluent(node, self.space, run.rows_of, run.ties, kept)
-        self._take_in(node, name, front, upkeep.column, found)
+        found = simple_fluent(node, self.space, run.rows_of, run.ties, self._kept(node, name, front))
+        self._take_in(node, name, front, found)
 
-    def _kept(self, node: n.Inertia, name: str, front: Array | int, column: n.Field | None) -> Kept | None:
+    def _kept(self, node: n.Inertia, name: str, front: Front) -> Kept | None:
         """What a simple fluent goes on from."""
         if self.old.query is None:
             return None
-
-        def since(rows: Rows) -> Mask:
-            return self._since(front, column, rows)
-
         if node.delays:
             saved = self._moved(node, name)
             marks = saved.marks
             rows = self._points(node.fields[:-1], marks.points)
-            stay = ~self._since(front, column, rows)
+            stay = ~front.since(rows)
             self.saved[name] = saved
-            return Kept(since, saved.carry, Marks(marks.points[stay], marks.codes[stay], marks.letters, marks.values))
+            return Kept(front.since, saved.carry, marks.where(stay))
         held = self._held[name]
-        return Kept(since, self._carried(held.where(self._crossing(held, front, column))))
-
-    def _crossing(self, relation: Relation, front: Array | int, column: n.Field | None) -> Mask:
-        """Which intervals hold at the front."""
-        mask = self.space.timeline.mask
-        at = front if isinstance(front, int) else front[relation.codes(column.name)]  # type: ignore[union-attr]
-        crossing: Mask = ((relation.intervals.starts & mask) <= at) & ((relation.intervals.ends & mask) > at)
-        return crossing
+        return Kept(front.since, self._carried(held.where(front.crossed_by(held))))
 
     def _carried(self, held: Relation) -> Carry:
         value = held.fields[-1]
@@ -715,28 +511,22 @@ class Update:
         saved, edge = self.old.saved[name], self.edges[name]
         marks, timeline = saved.marks, self.space.timeline
         early = (marks.points & timeline.mask) < edge
-        if edge <= self.old.edges.get(name, self.first):
+        if edge <= self.old.edges.get(name, 0):
             return saved
         until = replace(timeline, until=edge - timeline.tick + timeline.origin)
-        settled = Kept(lambda rows: np.zeros(rows.length, np.bool_), saved.carry,
-                       Marks(marks.points[early], marks.codes[early], marks.letters, marks.values))
+        settled = Kept(lambda rows: np.zeros(rows.length, np.bool_), saved.carry, marks.where(early))
         found = simple_fluent(replace(node, changes=(), initial=()), Space(self.space.domains, until),
                               self.whole.rows_of, self.whole.ties, settled)
         carry = saved.carry if found.left is None else found.left
-        return Saved(carry, Marks(marks.points[~early], marks.codes[~early], marks.letters, marks.values), saved.due)
+        return Saved(carry, marks.where(~early), saved.due)
 
-    def _take_in(self, node: n.Inertia, name: str, front: Array | int, column: n.Field | None,
-                 answer: SimpleFluent) -> None:
+    def _take_in(self, node: n.Inertia, name: str, front: Front, answer: SimpleFluent) -> None:
         """The intervals of a simple fluent that were found, with what was known before."""
         found, fired, marks, left = answer.relation, answer.fired, answer.marks, answer.left
         held = self._held.get(name)
         new, part = found, None
         if held is not None:
-            if node.delays:
-                front, column = self.edges[name], None
-            mask = self.space.timeline.mask
-            at = front if isinstance(front, int) else front[held.codes(column.name)]  # type: ignore[union-attr]
-            past, rest = held.split((held.intervals.ends & mask) <= at)
+            past, rest = held.split((Front(self.edges[name]) if node.delays else front).over(held))
             new = Relation(self.space, found.fields, union(past.intervals, found.intervals, trusted=True))
             part = (rest, found)
         if node.delays:
@@ -745,8 +535,7 @@ class Update:
             waiting = _NONE if left is None else left.waiting & self.space.timeline.mask
             self.saved[name] = Saved(carry, empty if marks is None else marks, int(waiting.min(initial=NEVER)))
             before = self._held_points.get(f"fired {name}")
-            edge = self.edges[name]
-            rows, delta = self._spliced_points(f"fired {name}", before, fired.where(fired.time >= edge), edge, None)
+            rows, delta = self._spliced_points(f"fired {name}", before, fired, Front(self.edges[name]))
             self.fired[name] = rows
             self._show(f"fired {name}", rows, delta)
         self._define_inertia(name, node, held, new, part)
@@ -754,10 +543,10 @@ class Update:
     def _cycle(self, upkeep: Upkeep) -> None:
         piece = upkeep.piece
         self.choices[piece.name] = "full"
-        edge = self.edges[piece.name]
+        front = Front(self.edges[piece.name])
         for definition in piece.definitions:
             if isinstance(definition.body, n.Inertia):
-                kept = self._kept(definition.body, definition.name, edge, None)
+                kept = self._kept(definition.body, definition.name, front)
                 if kept is not None:
                     self.whole.kept[definition.name] = kept
         self.whole.settle(n.Stratum(0, piece.definitions, cyclic=True))
@@ -765,15 +554,13 @@ class Update:
         for definition in piece.definitions:
             name, body, result = definition.name, definition.body, results[definition.name]
             if isinstance(body, n.Inertia):
-                found = self.whole.found[name]
-                self._take_in(body, name, edge, None, found)
+                self._take_in(body, name, front, self.whole.found[name])
             elif isinstance(result, Relation):
                 old = self._held.get(name)
-                new, part = self._spliced(old, result, edge)
+                new, part = front.spliced(self.space, old, result)
                 self._define(name, old, new, part=part)
             else:
-                rows, delta = self._spliced_points(name, self._held_points.get(name),
-                                                   result.where(result.time >= edge), edge, None)
+                rows, delta = self._spliced_points(name, self._held_points.get(name), result, front)
                 self.points[name] = rows
                 self._show(name, rows, delta)
             self.whole.forget(name)
@@ -798,8 +585,12 @@ class Update:
 
     def _settle_tables(self) -> None:
         """Remember the rows of facts that can no longer be taken back."""
-        pieces = [p for p in self.plan.pieces if p.kind == "rows"]
-        if not pieces or self.old.query is None:
+        if self.old.query is None:
+            return
+        tables = [p for p in self.plan.pieces if p.kind == "rows"]
+        moved = [p for p in tables if p.name not in self.old.settled or self.edges[p.name] > self.old.edges[p.name]]
+        self.settled = {p.name: self.old.settled[p.name] for p in tables if p not in moved}
+        if not moved:
             return
         shown: dict[str, Result] = {name: kept.rows(self.space) for name, kept in self.old.inputs.items()
                                     if kept.kind != "interval" and name not in self.plan.built}
@@ -808,32 +599,12 @@ class Update:
             shown[name] = reported(body, relation) if isinstance(body, n.Inertia) else relation
         shown |= self.old.points
         shown |= {f"fired {name}": rows for name, rows in self.old.fired.items()}
-        for piece in pieces:
-            edge = self.edges[piece.name]
-            run = _Early(self.whole, edge, shown, self.old.tables)
-            found = run.rows_of(piece.body)
+        for piece in moved:
+            found = Early(self.whole, self.edges[piece.name], shown, self.old.tables).rows_of(piece.body)
             settled = self.old.settled.get(piece.name)
             if settled is not None:
                 found = _both(settled.rename(found.fields), found)
             self.settled[piece.name] = self.whole.distinct_rows(found)
-
-
-class _Early(Executor):
-    """Reads only what happened or held before an edge."""
-
-    def __init__(self, whole: Executor, edge: int, shown: Mapping[str, Result], tables: Mapping[str, Rows]) -> None:
-        super().__init__(whole.space, {}, {**whole.tables, **tables}, whole.ties, whole.functions)
-        self._edge, self._shown = edge, shown
-
-    def leaf(self, node: n.Events | n.Fluent | n.Fired) -> Result | None:
-        """The rows before the edge."""
-        whole = self._shown.get(_name(node))
-        if whole is None:
-            return None
-        if isinstance(whole, Rows):
-            return whole.where(whole.time < self._edge)
-        timeline = self.space.timeline
-        return Relation(self.space, whole.fields, clip(whole.intervals, 0, self._edge, timeline.shift, trusted=True))
 
 
 _NONE = np.empty(0, np.int64)
@@ -850,7 +621,7 @@ def _kept_since(rows: Rows, time: int) -> Rows:
 
 
 def _points_delta(rows: Rows) -> Delta:
-    columns = tuple(None if f.type in _PLAIN else rows.column(f.name) for f in rows.fields)
+    columns = tuple(None if f.type in PLAIN else rows.column(f.name) for f in rows.fields)
     return Delta(columns, rows.time)
 
 

@@ -15,13 +15,14 @@ from eventide.engine.changes import reported
 from eventide.engine.checkpoint import Reader, Snapshot, fingerprint, write
 from eventide.engine.domains import GrowthError, more_room
 from eventide.engine.held import Memory, memory_of
-from eventide.engine.incremental import EVALUATIONS, Evaluation, Maintained, Saved, State, Update
+from eventide.engine.incremental import EVALUATIONS, Evaluation, Saved, State, Update
 from eventide.engine.loading import Store
 from eventide.engine.memory import keep_freed_memory
 from eventide.engine.operators import Result
 from eventide.engine.recognition import MOST_TIME, Counts, Settings, clipped
 from eventide.engine.relation import Relation, Rows, Space, Timeline, pack_with, unpack
 from eventide.engine.retained import Batch, Retained
+from eventide.engine.upkeep import Maintained
 from eventide.errors import EventideError, RangeError
 from eventide.kernels.arrays import Array, Intervals
 from eventide.kernels.merging import differing

@@ -1,0 +1,85 @@
+"""Executors of a session: one reads everything that is held, one what is affected, one what is settled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from eventide.algebra import nodes as n
+from eventide.engine.executor import Executor
+from eventide.engine.loading import Store
+from eventide.engine.operators import Result
+from eventide.engine.relation import Relation, Rows, Space
+from eventide.engine.retained import Retained
+from eventide.engine.upkeep import leaf_name
+from eventide.kernels.arrays import Array
+from eventide.kernels.intervals import clip
+
+
+class Whole(Executor):
+    """Reads everything that is held."""
+
+    def __init__(self, space: Space, shown: dict[str, Result], inputs: Mapping[str, Retained],
+                 tables: Mapping[str, Rows], ties: str, store: Store) -> None:
+        super().__init__(space, {}, tables, ties, store.functions)
+        self.results, self.inputs = shown, inputs
+
+    def leaf(self, node: n.Events | n.Fluent | n.Fired) -> Result | None:
+        """A result, or the facts of an input in one list."""
+        kept = self.inputs.get(node.name)
+        return super().leaf(node) if kept is None else kept.rows(self.space)
+
+
+class Part(Executor):
+    """Reads only rows of affected entities, from their fronts on."""
+
+    def __init__(self, whole: Whole, front: Array, shown: Mapping[str, Result]) -> None:
+        super().__init__(whole.space, {}, whole.tables, whole.ties, whole.functions)
+        self.front = front
+        self.positions: dict[int, int] = {}
+        self._inputs = whole.inputs
+        self._shown = shown
+        self._cut: dict[tuple[str, int], Result] = {}
+
+    def fits(self, positions: Mapping[int, int]) -> bool:
+        """Whether a piece may be evaluated here: no leaf is split by another column."""
+        return all(self.positions.get(leaf, position) == position for leaf, position in positions.items())
+
+    def leaf(self, node: n.Events | n.Fluent | n.Fired) -> Result | None:
+        """The rows or intervals of affected entities; an interval that the front cuts or touches is whole."""
+        key = (leaf_name(node), self.positions[id(node)])
+        found = self._cut.get(key)
+        if found is None:
+            kept = self._inputs.get(key[0])
+            whole = self._shown.get(key[0])
+            if kept is not None:
+                column = kept.fields[key[1]].name
+                found = self._cut[key] = kept.affected(self.space, column, self.front)
+                return found
+            if whole is None:
+                return None
+            column = whole.fields[key[1]].name
+            if isinstance(whole, Rows):
+                found = whole.where(whole.time >= self.front[whole.column(column)])
+            else:
+                found = whole.where((whole.intervals.ends & self.space.timeline.mask)
+                                    >= self.front[whole.codes(column)])
+            self._cut[key] = found
+        return found
+
+
+class Early(Executor):
+    """Reads only what happened or held before an edge."""
+
+    def __init__(self, whole: Executor, edge: int, shown: Mapping[str, Result], tables: Mapping[str, Rows]) -> None:
+        super().__init__(whole.space, {}, {**whole.tables, **tables}, whole.ties, whole.functions)
+        self._edge, self._shown = edge, shown
+
+    def leaf(self, node: n.Events | n.Fluent | n.Fired) -> Result | None:
+        """The rows before the edge."""
+        whole = self._shown.get(leaf_name(node))
+        if whole is None:
+            return None
+        if isinstance(whole, Rows):
+            return whole.where(whole.time < self._edge)
+        timeline = self.space.timeline
+        return Relation(self.space, whole.fields, clip(whole.intervals, 0, self._edge, timeline.shift, trusted=True))
