@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eventide.spark.batch import run
+    from eventide.spark.streaming import stream
 
-__all__ = ["run"]
+__all__ = ["run", "stream"]
+_MODULES = {"run": "batch", "stream": "streaming"}
 
 
 def __getattr__(name: str) -> Any:
-    if name == "run":  # loaded when first used, as are the public names of the package
-        from eventide.spark.batch import run
-
-        return run
+    if name in __all__:  # loaded when first used, as are the public names of the package
+        return getattr(import_module(f"eventide.spark.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'eventide.spark' has no attribute {name!r}")

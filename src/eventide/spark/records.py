@@ -24,8 +24,9 @@ from eventide.formats.facts import BadRow, Coded, Column, Facts, FactTable, Valu
 from eventide.formats.files import Form, text_of
 from eventide.formats.problems import diagnostic
 
-PIECES = "data binary, form string, source string, first long"
-"""`form` says how to read `data` (null: the ending of `source` does); its first record has the number `first`."""
+PIECES = "data binary, form string, source string, first long, rank string"
+"""`form` says how to read `data` (null: the ending of `source` does); its first record has the number `first`. Pieces
+come in the order of `rank`; null: in that of `source` and `first`."""
 
 RECORDS = ("name string, time long, end long, arrival long, probability double, op int, value string, "
            "args array<string>, source string, line long, problem string, text string")
@@ -35,7 +36,8 @@ LINES: Literal["lines"] = "lines"
 PIECE_BYTES = 4 << 20
 ENDINGS = (".csv", ".jsonl", ".parquet", ".arrow", ".feather")
 
-PIECE_SCHEMA = pa.schema([("data", pa.binary()), ("form", pa.string()), ("source", pa.string()), ("first", pa.int64())])
+PIECE_SCHEMA = pa.schema([("data", pa.binary()), ("form", pa.string()), ("source", pa.string()), ("first", pa.int64()),
+                          ("rank", pa.string())])
 RECORD_SCHEMA = pa.schema([
     ("name", pa.string()), ("time", pa.int64()), ("end", pa.int64()), ("arrival", pa.int64()),
     ("probability", pa.float64()), ("op", pa.int32()), ("value", pa.string()), ("args", pa.list_(pa.string())),
@@ -54,6 +56,7 @@ class Piece:
     form: str | None
     source: str
     first: int = 1
+    rank: str | None = None
 
 
 def pieces_of(batch: pa.RecordBatch) -> Iterator[Piece]:

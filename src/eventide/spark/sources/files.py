@@ -1,6 +1,7 @@
 """Whole files that appear in a directory: Spark finds and remembers them, their content is read as one piece.
 
-A file must appear complete (be moved into the directory); names that begin with `.` or `_` are not looked at. Since a
+Files are taken in the order of their modification times, those of one time in the order of their names. A file must
+appear complete (be moved into the directory); names that begin with `.` or `_` are not looked at. Since a
 file is one piece, it should have no more than some hundred megabytes.
 """
 
@@ -28,4 +29,5 @@ def file_pieces(spark: Any, source: FileSource) -> Any:
     else:
         stream = stream.option("maxFilesPerTrigger", source.max_files)
     return stream.load(str(source.path)).selectExpr(
-        "content AS data", "CAST(NULL AS string) AS form", "path AS source", "1L AS first")
+        "content AS data", "CAST(NULL AS string) AS form", "path AS source", "1L AS first",
+        "format_string('%020d %s', unix_micros(modificationTime), path) AS rank")

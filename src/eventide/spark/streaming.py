@@ -1,0 +1,283 @@
+"""Programs over streaming DataFrames: facts in, changes out. Every stage is a stateful operator of one query.
+
+Facts are read into packed rows, one per stage and bucket; each operator takes the rows of its stage and lets all others
+pass. What a bucket has seen is in the state store of its operator (`eventide.spark.state`).
+"""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache, reduce
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import pyarrow as pa
+from pyspark import cloudpickle
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+from pyspark.sql.types import Row
+
+from eventide.errors import InputError
+from eventide.formats.facts import Facts
+from eventide.program import Program
+from eventide.spark.flow import BAD, CHANGES, Flow, FlowEmit, Unit, flow_of, table_of, written
+from eventide.spark.flow import Row as Packed
+from eventide.spark.records import Read, bad_records, piece_facts, pieces_of
+from eventide.spark.state import Held, processed
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+DDL = "key int, stage int, bucket int, part binary"
+SCHEMA = pa.schema([("key", pa.int32()), ("stage", pa.int32()), ("bucket", pa.int32()), ("part", pa.binary())])
+STATE = 4
+"""One more kind of results: how many bytes a bucket has in the state store."""
+_ROWS = "fluent string, args string, value string, start bigint, end bigint"
+COLUMNS = {"changes": f"query_time bigint, change string, {_ROWS}", "final": f"query_time bigint, {_ROWS}"}
+LATE_COLUMNS = ("fact string, args string, value string, start bigint, end bigint, change string, query_time bigint")
+BAD_COLUMNS = "source string, line bigint, problem string, text string"
+SETTINGS = {
+    "spark.sql.streaming.stateStore.providerClass":
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
+}
+"""What Spark's state must be like; everything else about a session is free."""
+
+
+def stream(program: Program, events: object, *, window: int, step: int | None = None, delay: int = 0,
+           start: int | None = None, tick: int = 1, emit: FlowEmit = "changes", fluents: Sequence[str] | None = None,
+           initially_at: int = 0, ties: str = "termination", horizon: int | None = None, buckets: int | None = None,
+           **options: Any) -> DataFrame:
+    """Recognise over a stream: a streaming DataFrame of the changes at each query time.
+
+    `events` is a streaming DataFrame (columns `time`, `event`, arguments), or a dict of them by event name. A query
+    time is answered when a fact has come that is more than `delay` later. Write the result in append mode, with a
+    checkpoint; the state needs the settings of `eventide.spark.streaming.SETTINGS`, which are made here.
+    """
+    frames: Mapping[Any, Any] = events if isinstance(events, Mapping) else {None: events}
+    session = _session_of(frames)
+    flow = flow_of(program, buckets=buckets or int(session.conf.get("spark.sql.shuffle.partitions") or 1),
+                   window=window, step=step, delay=delay, start=start, tick=tick, emit=emit, fluents=fluents,
+                   initially_at=initially_at, ties=ties, horizon=horizon, **options)
+    for problem in flow.diagnostics:
+        warnings.warn(problem.message, stacklevel=2)
+    for name, value in SETTINGS.items():
+        session.conf.set(name, value)
+    shipped = Shipped(flow)
+    rows = [frame.mapInArrow(_TableReading(shipped, name), DDL) for name, frame in frames.items()]
+    found = staged(reduce(lambda a, b: a.unionByName(b), rows), shipped, uuid4().hex)
+    return unpacked(found, CHANGES, COLUMNS[emit])
+
+
+def _session_of(frames: Mapping[Any, Any]) -> SparkSession:
+    """The session of streaming DataFrames that have what facts need."""
+    for name, frame in frames.items():
+        if not getattr(frame, "isStreaming", False):
+            raise InputError(f"a {type(frame).__name__} is no stream; give a streaming DataFrame (spark.readStream), "
+                             "or use ev.spark.run")
+        needed = ("time", "event") if name is None else ("time",)
+        absent = [column for column in needed if column not in frame.columns]
+        if absent:
+            raise InputError(f"the stream{'' if name is None else f' of {name}'} has no column {absent[0]}; its "
+                             f"columns are {', '.join(frame.columns)}")
+    if not frames:
+        raise InputError("there is no stream to read")
+    session: SparkSession = next(iter(frames.values())).sparkSession
+    return session
+
+
+def piece_rows(pieces: DataFrame, shipped: Shipped, options: Mapping[str, object]) -> DataFrame:
+    """The pieces of a source (`eventide.spark.sources`) as packed rows; what cannot be read is among the results."""
+    return pieces.mapInArrow(_PieceReading(shipped, options), DDL)
+
+
+def staged(rows: DataFrame, shipped: Shipped, stream_id: str) -> DataFrame:
+    """Packed rows through all stages; what is left are results."""
+    for stage in range(1, shipped.flow.last + 1):
+        rows = rows.groupBy("key").transformWithState(
+            Stage(shipped, stage, stream_id), outputStructType=DDL, outputMode="append", timeMode="none")
+    return rows
+
+
+def unpacked(results: DataFrame, kind: int, columns: str) -> DataFrame:
+    """The rows of one kind of results."""
+    return results.where(results.bucket == kind).select("part").mapInArrow(_tables, columns)
+
+
+def _tables(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for part in batch.column(0).to_pylist():
+            yield from table_of(part).to_batches()
+
+
+# -- buckets in Spark --------------------------------------------------------------------------------------------------
+
+
+@lru_cache
+def labels(buckets: int) -> tuple[int, ...]:
+    """A number for each bucket, such that Spark spreads them evenly over as many partitions, or a divisor of that.
+
+    >>> labels(4)
+    (12, 6, 2, 0)
+    """
+    found: dict[int, int] = {}
+    number = 0
+    while len(found) < buckets:
+        found.setdefault(_spark_hash(number) % buckets, number)
+        number += 1
+    return tuple(found[bucket] for bucket in range(buckets))
+
+
+def _spark_hash(number: int) -> int:
+    """The hash by which Spark sends an int to a partition: Murmur3 with the seed 42."""
+    def turned(word: int, bits: int) -> int:
+        return (word << bits | word >> (32 - bits)) & 0xFFFF_FFFF
+
+    mixed = turned(number * 0xCC9E_2D51 & 0xFFFF_FFFF, 15) * 0x1B87_3593 & 0xFFFF_FFFF
+    mixed = (turned(mixed ^ 42, 13) * 5 + 0xE654_6B64 & 0xFFFF_FFFF) ^ 4
+    mixed = (mixed ^ mixed >> 16) * 0x85EB_CA6B & 0xFFFF_FFFF
+    mixed = (mixed ^ mixed >> 13) * 0xC2B2_AE35 & 0xFFFF_FFFF
+    mixed ^= mixed >> 16
+    return mixed - (mixed >> 31 << 32)
+
+
+def partitions_for(buckets: int, cores: int) -> int:
+    """Over how many partitions buckets are spread evenly, with at most one per core.
+
+    >>> partitions_for(8, 3), partitions_for(2, 16)
+    (2, 2)
+    """
+    return max(number for number in range(1, buckets + 1) if buckets % number == 0 and number <= max(cores, 1))
+
+
+def _record_batch(flow: Flow, rows: Sequence[Packed], own: int) -> pa.RecordBatch:
+    """Packed rows for Spark: those for a bucket go there, results stay where they are."""
+    names = labels(flow.buckets)
+    keys = [names[bucket] if stage <= flow.last else own for stage, bucket, _ in rows]
+    stages, buckets, parts = zip(*rows, strict=True) if rows else ((), (), ())
+    return pa.record_batch([pa.array(column, kind.type) for column, kind in zip(
+        (keys, stages, buckets, parts), SCHEMA, strict=True)], schema=SCHEMA)
+
+
+class Shipped:
+    """A flow on its way to tasks: each worker unpacks it once, however many tasks it gets."""
+
+    def __init__(self, flow: Flow) -> None:
+        self._data: bytes = cloudpickle.dumps(flow)  # type: ignore[no-untyped-call]
+        self._digest = blake2b(self._data, digest_size=16).digest()
+
+    @cached_property
+    def flow(self) -> Flow:
+        """The flow."""
+        known = _FLOWS.get(self._digest)
+        if known is None:
+            while len(_FLOWS) >= _FLOWS_AT_ONCE:
+                _FLOWS.pop(next(iter(_FLOWS)))
+            known = _FLOWS[self._digest] = pickle.loads(self._data)
+        return known
+
+    def __getstate__(self) -> dict[str, bytes]:
+        return {"_data": self._data, "_digest": self._digest}
+
+
+_FLOWS_AT_ONCE = 4
+_FLOWS: dict[bytes, Flow] = {}
+_HELD = Held()
+
+
+class _TableReading:
+    """Batches of a table: what one batch of the stream has is one unit."""
+
+    def __init__(self, shipped: Shipped, name: str | None) -> None:
+        self._shipped, self._name = shipped, name
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        flow = self._shipped.flow
+        for batch in batches:
+            table = pa.Table.from_batches([batch])
+            facts = flow.facts(table if self._name is None else {self._name: table})
+            yield _read(flow, facts, "")
+
+
+class _PieceReading:
+    """Pieces of a source: each is a unit."""
+
+    def __init__(self, shipped: Shipped, options: Mapping[str, object]) -> None:
+        self._shipped, self._options = shipped, dict(options)
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        flow = self._shipped.flow
+        read: Read = lambda source: flow.program.read(source, bad_rows="skip", **self._options)  # noqa: E731
+        for batch in batches:
+            for piece in pieces_of(batch):
+                yield _read(flow, piece_facts(piece, read), piece.rank or f"{piece.source} {piece.first:020d}")
+
+
+def _read(flow: Flow, facts: Facts, key: str) -> pa.RecordBatch:
+    times = [table.time if table.arrival is None else table.arrival for table in facts if len(table)]
+    unit = Unit(key, min((int(t.min()) for t in times), default=None), max((int(t.max()) for t in times), default=None))
+    rows = list(flow.read(facts, unit))
+    if facts.bad:
+        rows.append((flow.last + 1, BAD, written(bad_records(facts).select([c.split()[0] for c in
+                                                                           BAD_COLUMNS.split(", ")]))))
+    return _record_batch(flow, rows, labels(flow.buckets)[0])
+
+
+class Stage(StatefulProcessor):
+    """One stage of a flow as an operator of Spark."""
+
+    def __init__(self, shipped: Shipped, stage: int, stream_id: str) -> None:
+        self._shipped, self._stage, self._stream = shipped, stage, stream_id
+
+    def init(self, handle: Any) -> None:
+        """Name what is kept of a bucket."""
+        self._slices = _Slices(handle.getValueState("head", "data binary"),
+                               handle.getMapState("slices", "number long", "data binary"))
+
+    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
+        """One bucket through one batch."""
+        flow = self._shipped.flow
+        parts: list[bytes] = []
+        number = 0
+        for _, stage, bucket, part in rows:
+            if stage == self._stage:
+                parts.append(bytes(part))
+                number = bucket
+            else:
+                yield Row(key=key[0], stage=stage, bucket=bucket, part=part)
+        if parts:
+            own = labels(flow.buckets)
+            found, head = processed(flow, (self._stream, self._stage, number), parts, self._slices, _HELD)
+            found.append((flow.last + 1, STATE, (head.snapshot + head.journal).to_bytes(8, "little")))
+            for stage, bucket, part in found:
+                yield Row(key=own[bucket] if stage <= flow.last else key[0], stage=stage, bucket=bucket, part=part)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class _Slices:
+    """The slices of the bucket at hand, in Spark's state store."""
+
+    def __init__(self, head: Any, slices: Any) -> None:
+        self._head, self._slices = head, slices
+
+    def head(self) -> bytes | None:
+        found = self._head.get()
+        return None if found is None else bytes(found[0])
+
+    def set_head(self, data: bytes) -> None:
+        self._head.update((data,))
+
+    def get(self, number: int) -> bytes | None:
+        found = self._slices.getValue((number,))
+        return None if found is None else bytes(found[0])
+
+    def put(self, number: int, data: bytes) -> None:
+        self._slices.updateValue((number,), (data,))
+
+    def drop(self, number: int) -> None:
+        self._slices.removeKey((number,))
