@@ -62,21 +62,21 @@ class Text:
         return ""
 
 
-def read_text(path: str | os.PathLike[str]) -> Text:
-    """The text of a file; `.gz` is unpacked, a byte order mark is skipped."""
+def read_text(path: str | os.PathLike[str], *, any_bytes: bool = False) -> Text:
+    """The text of a file; `.gz` is unpacked, a byte order mark is skipped; with `any_bytes` it need not be UTF-8."""
     source = os.fspath(path)
     try:
         data, size = _unpacked(source) if source.endswith(".gz") else _plain(source)
     except OSError as error:
         raise missing(source, error) from error
-    return checked_text(source, data, size)
+    return checked_text(source, data, size, any_bytes=any_bytes)
 
 
-def text_of(source: str, content: bytes) -> Text:
+def text_of(source: str, content: bytes, *, any_bytes: bool = False) -> Text:
     """The text of bytes that are in memory already."""
     data = np.zeros(len(content) + PADDING + 1, np.uint8)
     data[:len(content)] = np.frombuffer(content, np.uint8)
-    return checked_text(source, data, len(content))
+    return checked_text(source, data, len(content), any_bytes=any_bytes)
 
 
 def missing(source: str, error: OSError) -> InputError:
@@ -88,13 +88,13 @@ def missing(source: str, error: OSError) -> InputError:
     return input_error("cannot-read", f"cannot read the file: {error.strerror or error}", source, hint=hint)
 
 
-def checked_text(source: str, data: Bytes, size: int) -> Text:
-    """The first `size` bytes as text, if they are UTF-8; `data` has room for the padding."""
+def checked_text(source: str, data: Bytes, size: int, *, any_bytes: bool = False) -> Text:
+    """The first `size` bytes as text, if they are UTF-8 (or `any_bytes`); `data` has room for the padding."""
     head = data[: min(3, size)].tobytes()
     if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         raise input_error("not-utf-8", "the file is UTF-16, expected UTF-8", source, hint="save the file as UTF-8")
     start = 3 if head == codecs.BOM_UTF8 else 0
-    if size and int(data[:size].max()) >= 128:
+    if size and not any_bytes and int(data[:size].max()) >= 128:
         _check_utf8(source, data, size)
     if size > start and data[size - 1] != 10:
         data[size] = 10

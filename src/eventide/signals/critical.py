@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from eventide.errors import InputError
 from eventide.kernels import trajectories as kernels
-from eventide.signals.positions import Tracks, tracks_of
+from eventide.signals.positions import NO_HEADING, Tracks, tracks_of
 
 BITS = {
     "gap_start": kernels.GAP_START, "gap_end": kernels.GAP_END, "stop_start": kernels.STOP_START,
@@ -93,8 +93,8 @@ def critical_points(positions: pa.Table, thresholds: Thresholds | None = None, *
     """The events of cleaned positions: by name, tables of `time`, `vessel` and further arguments.
 
     A vessel whose last report is more than the gap before `until` (by default the last report of all) is silent from
-    there on: its last gap has a start and no end. An unknown speed or course is the one since the report before; where
-    that does not help there is no `velocity`.
+    there on: its last gap has a start and no end. An unknown speed or course is the one since the report before. Where
+    that does not help, there is no `velocity` without a speed, and the heading, or 0, stands for its course.
 
     >>> track = pa.table({"vessel": [7] * 4, "time": [0, 60, 120, 1200], "lon": [1.0] * 4, "lat": [2.0] * 4,
     ...                   "speed": [9.0, 0.1, 0.2, 0.1], "course": [90.0] * 4})
@@ -121,11 +121,10 @@ def tracks_events(positions: pa.Table, thresholds: Thresholds) -> Critical:
         ratio=thresholds.speed_ratio, step=thresholds.speed_step, memory=thresholds.speed_memory,
         turn=thresholds.turn, turn_speed=thresholds.turn_speed)
     facts = {name: _events(tracks, flags, bit) for name, bit in BITS.items()}
-    velocity = [tracks.time, tracks.vessel, speed, course, tracks.heading]
-    known = ~(np.isnan(speed) | np.isnan(course))
-    if not known.all():
-        velocity = [column[known] for column in velocity]
-    facts["velocity"] = _table("velocity", *velocity)
+    heading = np.where(tracks.heading == NO_HEADING, 0.0, tracks.heading)
+    velocity = [tracks.time, tracks.vessel, speed, np.where(np.isnan(course), heading, course), tracks.heading]
+    known = ~np.isnan(speed)
+    facts["velocity"] = _table("velocity", *(velocity if known.all() else [column[known] for column in velocity]))
     facts["coord"] = _table("coord", tracks.time, tracks.vessel, tracks.lon, tracks.lat)
     rows = np.flatnonzero(flags & kernels.LAST)
     last = pa.table({"time": tracks.time[rows], "vessel": tracks.vessel[rows], "flags": flags[rows]})
