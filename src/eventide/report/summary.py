@@ -40,10 +40,10 @@ def entities(found: Situations, known: Collection[str] = ()) -> tuple[tuple[str,
     Whatever is a first argument somewhere, or known otherwise, is an entity wherever it stands.
     """
     parts = [names.split("|") if names else [] for names in found.args.names]
-    other = set(known)
-    names = sorted({names[0] for names in parts if names} | {name for names in parts for name in names if name in other})
-    place = {name: number for number, name in enumerate(names)}
-    return tuple(names), [sorted({place[name] for name in names if name in place}) for names in parts]
+    known = set(known)
+    found_names = {each[0] for each in parts if each} | {name for each in parts for name in each if name in known}
+    place = {name: number for number, name in enumerate(sorted(found_names))}
+    return tuple(place), [sorted({place[name] for name in each if name in place}) for each in parts]
 
 
 def by_entity(found: Situations, first: float, last: float, known: Collection[str] = ()) -> list[Total]:
