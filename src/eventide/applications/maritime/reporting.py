@@ -22,7 +22,7 @@ SIZES = {"cargo": 160, "tanker": 180, "passenger": 120, "fishing": 24, "tug": 30
          "pleasurecraft": 11, "sailingvessel": 12}
 GRID = 30
 AT_REST = 180.0
-HEARD, HEARD_AT_REST = 0.6, 0.98
+HEARD, HEARD_AT_REST = {"A": 0.6, "B": 0.85}, 0.99
 PLACE_NOISE, SPEED_NOISE = 0.006, 0.1
 FAULTS = {"twice": 0.004, "nowhere": 0.001, "number": 0.001, "clock": 0.0005, "speed": 0.0005}
 SPOOFED = 0.004
@@ -54,7 +54,7 @@ def reports(vessel: Vessel, region: Region, epoch: int, rng: np.random.Generator
     course = np.where(knots < 0.3, rng.uniform(0, 360, time.size), course + wander)
     places = places + rng.normal(0, PLACE_NOISE, places.shape)
     if vessel.spoofed:
-        places = _spoof(places, rng)
+        places = _spoof(places, knots, rng)
     lon, lat = region.degrees(places)
     shown = np.round(np.abs(knots + rng.normal(0, SPEED_NOISE, time.size) * np.where(knots < 0.3, 0.7, 1.0)), 1)
     silent = np.full(time.size, 511.0)
@@ -84,18 +84,18 @@ def _times(vessel: Vessel, rng: np.random.Generator) -> Floats:
     number = np.arange(rng.uniform(0, 1), count[-1], 1.0)
     number += rng.uniform(-0.3, 0.3, number.size) * (np.interp(number, count, every) < AT_REST)
     time = np.interp(number, count, grid)
-    heard = rng.random(time.size) < np.where(np.interp(time, grid, every) < AT_REST, HEARD, HEARD_AT_REST)
+    heard = rng.random(time.size) < np.where(np.interp(time, grid, every) < AT_REST, HEARD[vessel.reporting], HEARD_AT_REST)
     for start, end in vessel.track.silences:
         heard &= (time < start) | (time >= end)
     found: Floats = np.unique(np.floor(np.clip(time[heard], 0, HORIZON - 1)))
     return found
 
 
-def _spoof(places: Floats, rng: np.random.Generator) -> Floats:
-    """Now and then one to three places in a row lie tens of kilometres away."""
+def _spoof(places: Floats, knots: Floats, rng: np.random.Generator) -> Floats:
+    """Now and then a place lies tens of kilometres away; of a vessel that moves, up to three in a row."""
     found = places.copy()
     for first in np.flatnonzero(rng.random(len(places)) < SPOOFED):
-        found[first : first + rng.integers(1, 4)] += rng.uniform(30, 80, 2) * rng.choice((-1, 1), 2)
+        found[first : first + rng.integers(1, 4 if knots[first] > 1 else 2)] += rng.uniform(30, 80, 2) * rng.choice((-1, 1), 2)
     return found
 
 

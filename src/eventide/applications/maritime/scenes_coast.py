@@ -37,7 +37,7 @@ def speeder(stage: Stage, slot: int) -> None:
     _out(stage, track, high, 12.0)
     vessel = stage.vessel("pleasurecraft", track, "B")
     for span in stage.inside(track, "nearCoast"):
-        stage.tell("highSpeedNearCoast", vessel, span, tolerance=90)
+        stage.tell("highSpeedNearCoast", vessel, span, tolerance=120)
 
 
 def reckless(stage: Stage, slot: int) -> None:
@@ -53,7 +53,7 @@ def reckless(stage: Stage, slot: int) -> None:
     _out(stage, track, high, 8.0)
     vessel = stage.vessel("pleasurecraft", track)
     fast = stage.inside(track, "nearCoast")[0][0], skid[1]
-    stage.tell("highSpeedNearCoast", vessel, fast, tolerance=90)
+    stage.tell("highSpeedNearCoast", vessel, fast, tolerance=120)
     stage.tell("drifting", vessel, span, tolerance=120)
     stage.tell("dangerNearCoast", vessel, (fast[0], span[1]), tolerance=120)
 

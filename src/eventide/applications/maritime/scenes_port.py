@@ -38,7 +38,7 @@ def ferry(stage: Stage, slot: int) -> None:
     def build() -> Track:
         here = slot // 2 % 2
         track, knots = Track(quays[here]), stage.between(15.5, 18)
-        track.stay(stage.moment(300, 5000))
+        track.stay(stage.moment(900, 5000))
         while track.now < HORIZON:
             here = 1 - here
             x = -8.0 if here else -9.6
@@ -87,7 +87,8 @@ def pilot(stage: Stage, slot: int) -> None:
     port = slot % len(PORTS)
     y = PORTS[port] + (1.3 if slot // len(PORTS) % 2 else -1.3)
     first = stage.moment(6200, 6700)
-    boat = Track(stage.berth(port))
+    jetty = stage.region.port(port)[0] - 1.5, y
+    boat = Track(jetty)
     ships, spans = [], []
     for meet in (first, first + stage.moment(7300, 7800)):
         ship = arriving((STATION, y), 10.0, meet - 120)
@@ -96,10 +97,11 @@ def pilot(stage: Stage, slot: int) -> None:
         (x, _), (later, _) = ship.where(meet), ship.where(meet + beside)
         out = round((boat.place[0] - x) / (12.0 * KNOT))
         boat.stay(meet - out - boat.now)
+        boat.reach((x - 0.3, y + 0.6), meet - 120)
         boat.reach((x, y + 0.07), meet)
         boat.reach((later, y + 0.07), meet + beside)
         boat.steer(0.0, 8.0, 120)
-        boat.sail(stage.berth(port), 12.0)
+        boat.sail(jetty, 12.0)
         ship.sail(stage.berth(port), 8.5)
         ship.stay(HORIZON + BEYOND - ship.now)
         ships.append(ship)
@@ -121,10 +123,12 @@ def rescue(stage: Stage, slot: int) -> None:
     track.sail(exit_, 14.0)
     x, near, far = -10.5, PORTS[port] + side * 5.5, PORTS[port] + side * 8.5
     track.sail((x, near), 14.0)
-    for line in range(2 * stage.moment(4, 6)):
-        track.sail((x, far if line % 2 == 0 else near), 10.0)
-        x -= 0.5
-        track.sail((x, track.place[1]), 10.0)
+    lines = 2 * stage.moment(4, 6)
+    for line in range(lines):
+        track.sail((x - 0.5 * line, far if line % 2 == 0 else near), 10.0)
+        if line < lines - 1:
+            track.sail((x - 0.5 * line - 0.5, track.place[1]), 10.0)
+    track.sail((x + 0.5, near), 14.0)
     track.sail(exit_, 14.0)
     track.sail(quay, 14.0)
     end = track.now
@@ -141,7 +145,7 @@ def trip(stage: Stage, slot: int) -> None:
     port = min(range(len(PORTS)), key=lambda which: abs(PORTS[which] - y))
     quay = stage.berth(port)
     track = Track(quay)
-    track.stay(stage.moment(300, 1200))
+    track.stay(stage.moment(900, 1350))
     track.sail((x, y), stage.between(10.2, 11.5))
     begin, knots = track.now, stage.between(3.0, 4.3)
     zigzag(stage, track, (x - 1.6, x + 1.6, y - 1.6, y + 1.6), knots, begin + stage.moment(4800, 5800))

@@ -10,6 +10,7 @@ from eventide.applications.maritime.tracks import KNOT, Track
 EAST, WEST = 90.0, 270.0
 CELL = 4.2
 FAR_CELLS = 6
+NEAR_EACH_OTHER = 0.5
 
 
 def strip(slot: int) -> float:
@@ -125,11 +126,12 @@ def emergency(stage: Stage, slot: int) -> None:
     span = ship.steer(course, drift, 900 + hold + 1000)
     ship.slant(span, stage.between(60, 110))
     there = ship.where(begin + 900)
-    leave(ship, WEST, stage.between(9, 11))
-    tug = coming(there[0], there[1] + 0.06, 9.5, begin + 900)
+    leave(ship, WEST, 8.5)
+    tug = coming(there[0] - 1.0, there[1] + 1.3, 9.5, begin + 600)
+    tug.reach((there[0], there[1] + 0.06), begin + 900)
     held = tug.steer(course, drift, hold)
-    tug.steer(0.0, 8.0, 150)
-    leave(tug, WEST, 9.0)
+    tug.steer(0.0, 8.0, 200)
+    leave(tug, WEST, 9.6)
     vessel, helper = stage.vessel("cargo", ship), stage.vessel("tug", tug)
     stage.tell("drifting", vessel, span)
     stage.tell("loitering", vessel, span)
@@ -153,6 +155,23 @@ def tow(stage: Stage, slot: int) -> None:
     tug.steer(EAST, 8.0, HORIZON + BEYOND - tug.now)
     pair = stage.vessel(stage.pick("cargo", "tanker"), ship), stage.vessel("tug", tug)
     stage.tell("tugging", pair, (begin, end), tolerance=300)
+
+
+def overtaking(stage: Stage, slot: int) -> None:
+    """A vessel that is too fast runs up to another one and slows down only beside it: danger of a collision."""
+    beside = stage.moment(6000, 9000)
+    x, y, fast, usual = stage.between(-75, -64), strip(slot), 16.8, 14.3
+    slow = coming(x, y + 0.1, usual, beside)
+    slow.steer(EAST, usual, 900)
+    quick = coming(x, y, fast, beside)
+    quick.steer(EAST, usual, 900)
+    slow.steer(0.0, 10.0, 150)
+    quick.steer(180.0, 10.0, 150)
+    for track in (slow, quick):
+        leave(track, WEST, stage.between(10, 12))
+    near = round((NEAR_EACH_OTHER**2 - 0.1**2) ** 0.5 / ((fast - usual) * KNOT))
+    pair = stage.vessel("cargo", slow), stage.vessel("cargo", quick)
+    stage.tell("collisionDanger", pair, (beside - near, beside), tolerance=60)
 
 
 def trawler(stage: Stage, slot: int) -> None:

@@ -3,7 +3,8 @@
 A staged situation is *found* if the recognised intervals of the same fluent, arguments and value cover at least nine
 tenths of it, its tolerance cut off at either end. A recognised interval is *right* if at least nine tenths of it lie in
 staged situations of the same fluent, arguments and value, their tolerance added at either end. Every recognised
-interval of a staged fluent counts, of whatever vessel. Open ends reach until the data end.
+interval of a staged fluent counts, of whatever vessel. Open ends reach until the data end. A staged situation that is
+not longer than twice its tolerance may be recognised but need not be.
 """
 
 from __future__ import annotations
@@ -58,11 +59,12 @@ def score(recognised: pa.Table, truth: pa.Table, until: int) -> list[Score]:
     cores: dict[Key, list[Span]] = defaultdict(list)
     for key, start, end, tolerance in _rows(truth, until, "tolerance"):
         wide[key].append((start - tolerance, end + tolerance))
-        cores[key].append((start + tolerance, max(end - tolerance, start + tolerance + 1)))
+        if end - start > 2 * tolerance:
+            cores[key].append((start + tolerance, end - tolerance))
     held: dict[Key, list[Span]] = defaultdict(list)
     for key, start, end, _ in _rows(recognised, until):
         held[key].append((start, end))
-    fluents = sorted({fluent for fluent, _, _ in cores})
+    fluents = sorted({fluent for fluent, _, _ in wide})
     return [Score(fluent, *_counted(fluent, cores, held), *_counted(fluent, held, wide)) for fluent in fluents]
 
 

@@ -41,13 +41,14 @@ class Scene:
 
 
 SCENES = (
-    Scene(sea.lane, 1, 55), Scene(sea.dark, 1, 10), Scene(port.moored, 1, 30), Scene(port.silent_berth, 1, 4),
+    Scene(sea.lane, 1, 47), Scene(sea.dark, 1, 10), Scene(port.moored, 1, 30), Scene(port.silent_berth, 1, 4),
     Scene(port.anchored, 1, 20), Scene(port.ferry, 1, 10), Scene(sea.trawler, 1, 34), Scene(port.trip, 1, 12),
     Scene(sea.tow, 2, 8), Scene(port.pilot, 3, 5), Scene(port.rescue, 1, 6), Scene(sea.drifter, 1, 6),
     Scene(sea.loiterer, 1, 8), Scene(sea.transfer, 2, 7), Scene(sea.dark_transfer, 2, 5), Scene(coast.speeder, 1, 10),
     Scene(coast.reckless, 1, 4), Scene(sea.emergency, 2, 4), Scene(port.reserve, 1, 6), Scene(coast.cruiser, 1, 22),
+    Scene(sea.overtaking, 2, 4),
 )
-STRIPS = (sea.tow, sea.drifter, sea.loiterer, sea.transfer, sea.dark_transfer, sea.emergency)
+STRIPS = (sea.tow, sea.drifter, sea.loiterer, sea.transfer, sea.dark_transfer, sea.emergency, sea.overtaking)
 SHORES = (coast.speeder, coast.reckless)
 
 
