@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
 BATCH_ROWS = 100_000
 
 
-def start(master: str | None = None, *, name: str = "eventide", buckets: int | None = None) -> SparkSession:
+def start(master: str | None = None, *, name: str = "eventide", buckets: int | None = None,
+          options: Mapping[str, str] | None = None) -> SparkSession:
     """The Spark session, started if there is none; `master` is `local[*]` unless said otherwise.
 
     `buckets` is into how many parts the entities are spread: by default as many as the machine has cores.
+    `options` are further settings by Spark's own names.
     """
     # Numba reads its folder when it is first imported: all workers share one, so that only the first compiles.
     os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(sys.prefix) / "cache" / "numba"))
@@ -36,7 +39,7 @@ def start(master: str | None = None, *, name: str = "eventide", buckets: int | N
         "spark.executorEnv.NUMBA_CACHE_DIR": os.environ["NUMBA_CACHE_DIR"],
     }
     builder = SparkSession.builder.master(master or "local[*]").appName(name)
-    for key, value in settings.items():
+    for key, value in {**settings, **(options or {})}.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")

@@ -7,6 +7,7 @@ pass. What a bucket has seen is in the state store of its operator (`eventide.sp
 from __future__ import annotations
 
 import pickle
+import struct
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, reduce
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 
 DDL = "key int, stage int, bucket int, part binary"
 SCHEMA = pa.schema([("key", pa.int32()), ("stage", pa.int32()), ("bucket", pa.int32()), ("part", pa.binary())])
-STATE = 4
-"""One more kind of results: how many bytes a bucket has in the state store."""
+STATE, READ = 4, 5
+"""Further kinds of results: how many bytes a bucket has in the state store; how many facts and bad records came."""
 _ROWS = "fluent string, args string, value string, start bigint, end bigint"
 COLUMNS = {"changes": f"query_time bigint, change string, {_ROWS}", "final": f"query_time bigint, {_ROWS}"}
 LATE_COLUMNS = ("fact string, args string, value string, start bigint, end bigint, change string, query_time bigint")
@@ -220,6 +221,7 @@ def _read(flow: Flow, facts: Facts, key: str) -> pa.RecordBatch:
     times = [table.time if table.arrival is None else table.arrival for table in facts if len(table)]
     unit = Unit(key, min((int(t.min()) for t in times), default=None), max((int(t.max()) for t in times), default=None))
     rows = list(flow.read(facts, unit))
+    rows.append((flow.last + 1, READ, struct.pack("<qq", len(facts), facts.bad_count)))
     if facts.bad:
         rows.append((flow.last + 1, BAD, written(bad_records(facts).select([c.split()[0] for c in
                                                                            BAD_COLUMNS.split(", ")]))))

@@ -35,16 +35,19 @@ class Sink(Protocol):
         """Write the rows of a batch, for `foreachBatch`; ServiceError if that fails, and then the batch comes again."""
 
 
-def open_sink(settings: AnySink, stream: str, name: str = "sink") -> Sink:
-    """The sink of a configuration. `stream` tells streams apart (a repeat is of the same stream), `name` its sinks."""
+def open_sink(settings: AnySink, stream: str | None, name: str = "sink") -> Sink:
+    """The sink of a configuration. `stream` tells streams apart (a repeat is of the same stream), `name` its sinks.
+
+    Without a stream it can be checked only: it has not begun, and leaves no trace.
+    """
     if isinstance(settings, ParquetSink):
         return FolderWriter(settings.path, "parquet", stream)
     if isinstance(settings, JsonSink):
         return FolderWriter(settings.path, "json", stream)
     if isinstance(settings, KafkaSink):
-        return KafkaWriter(settings, stream)
+        return KafkaWriter(settings, stream or "")
     if isinstance(settings, MqttSink):
         return MqttWriter(settings)
     if isinstance(settings, PostgresSink):
-        return PostgresWriter(settings, stream, name)
+        return PostgresWriter(settings, stream or "", name)
     return ConsoleWriter(settings)

@@ -11,7 +11,7 @@ from paho.mqtt.client import Client, MQTTMessageInfo
 from eventide.spark.config import MqttSink
 from eventide.spark.failures import ServiceError
 from eventide.spark.sinks.delivery import deliver, numbered
-from eventide.spark.sources.mqtt import connected
+from eventide.spark.sources.mqtt import connected, leave
 
 _AHEAD = 1000
 
@@ -24,7 +24,7 @@ class MqttWriter:
 
     def check(self) -> None:
         """ServiceError if no broker answers."""
-        _leave(connected(self._settings, ""))
+        leave(connected(self._settings, ""))
 
     def write(self, frame: Any, batch: int) -> None:
         """Publish the rows and wait until the broker has them all."""
@@ -42,7 +42,7 @@ class MqttWriter:
                 sent = []
         if client is not None:
             self._wait(sent)
-            _leave(client)
+            leave(client)
 
     def _wait(self, sent: list[MQTTMessageInfo]) -> None:
         for message in sent:
@@ -54,8 +54,3 @@ class MqttWriter:
             if not done:
                 raise ServiceError(f"the MQTT broker at {self._settings.host}:{self._settings.port} does not take "
                                    f"messages for {self._settings.topic}; is it up, and may we publish there?")
-
-
-def _leave(client: Client) -> None:
-    client.disconnect()
-    client.loop_stop()

@@ -14,12 +14,28 @@ from typing import Any
 
 from eventide.spark.config import FileSource, KafkaSource, MqttSource, SocketSource
 from eventide.spark.records import PIECES
-from eventide.spark.sources.files import file_pieces
-from eventide.spark.sources.kafka import KafkaPieces
-from eventide.spark.sources.mqtt import MqttPieces
-from eventide.spark.sources.sockets import SocketPieces
+from eventide.spark.sources.files import check_folder, file_pieces
+from eventide.spark.sources.kafka import KafkaPieces, KafkaReader
+from eventide.spark.sources.mqtt import MqttPieces, connected, leave
+from eventide.spark.sources.sockets import SocketPieces, check_server
 
 READERS = {"kafka": KafkaPieces, "mqtt": MqttPieces, "socket": SocketPieces}
+
+
+def check_source(source: FileSource | KafkaSource | MqttSource | SocketSource) -> None:
+    """ServiceError if the source cannot be reached; for the start of a stream."""
+    if isinstance(source, FileSource):
+        check_folder(source)
+    elif isinstance(source, KafkaSource):
+        reader = KafkaReader(source)
+        try:
+            reader.reportLatestOffset()
+        finally:
+            reader.stop()
+    elif isinstance(source, MqttSource):
+        leave(connected(source, ""))
+    else:
+        check_server(source)
 
 
 def open_source(spark: Any, source: FileSource | KafkaSource | MqttSource | SocketSource) -> Any:

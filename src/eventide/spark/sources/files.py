@@ -17,10 +17,15 @@ CONTENT = "path string, modificationTime timestamp, length long, content binary"
 NEVER = "36500d"
 
 
-def file_pieces(spark: Any, source: FileSource) -> Any:
-    """The streaming DataFrame of the files' contents."""
+def check_folder(source: FileSource) -> None:
+    """ServiceError if there is nothing to look into."""
     if not source.path.is_dir():
         raise ServiceError(f"there is no folder {source.path} to read events from")
+
+
+def file_pieces(spark: Any, source: FileSource) -> Any:
+    """The streaming DataFrame of the files' contents."""
+    check_folder(source)
     stream = spark.readStream.format("binaryFile").schema(CONTENT).options(
         pathGlobFilter=source.pattern, maxFileAge=NEVER)
     # Spark takes one of the two limits.

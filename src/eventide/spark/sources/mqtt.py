@@ -74,8 +74,7 @@ class MqttReceiver:
             self._stopped = True
             self._news.notify()
         self._writer.join()
-        self._client.disconnect()
-        self._client.loop_stop()
+        leave(self._client)
 
     def on_connect(self, client: Client) -> None:
         """Subscribe, also after the connection was lost."""
@@ -144,3 +143,9 @@ def connected(settings: MqttSource | MqttSink, name: str, receiver: MqttReceiver
         reason = f"refuses the connection: {answer[0]}" if answer else f"did not answer for {settings.timeout:g} s"
         raise ServiceError(f"the MQTT broker at {where} {reason}")
     return client
+
+
+def leave(client: Client) -> None:
+    """Say goodbye to the broker."""
+    client.disconnect()
+    client.loop_stop()

@@ -57,11 +57,7 @@ class SocketReceiver:
         self.problem: EventideError | None = None
         self._source, self._spool = source, spool
         self._stopped = threading.Event()
-        try:
-            first = self._connect()
-        except OSError as error:
-            raise ServiceError(f"nobody answers at {source.host}:{source.port} ({error}); check host and port, and "
-                               "that the server is up") from error
+        first = _connection(source)
         self._thread = threading.Thread(target=self._run, args=(first,), daemon=True, name="eventide-socket-spool")
         self._thread.start()
 
@@ -69,11 +65,6 @@ class SocketReceiver:
         """Hang up."""
         self._stopped.set()
         self._thread.join()
-
-    def _connect(self) -> socket.socket:
-        found = socket.create_connection((self._source.host, self._source.port), self._source.timeout)
-        found.settimeout(_LISTEN)
-        return found
 
     def _run(self, connection: socket.socket) -> None:
         while not self._stopped.is_set():
@@ -87,9 +78,9 @@ class SocketReceiver:
                     return
             while not self._stopped.wait(_PAUSE):
                 try:
-                    connection = self._connect()
+                    connection = _connection(self._source)
                     break
-                except OSError:
+                except ServiceError:
                     continue
 
     def _receive(self, connection: socket.socket) -> None:
@@ -105,3 +96,18 @@ class SocketReceiver:
             *lines, held = (held + data).split(b"\n")
             if lines:
                 self._spool.append([line.rstrip(b"\r") for line in lines])
+
+
+def check_server(source: SocketSource) -> None:
+    """ServiceError if nobody answers."""
+    _connection(source).close()
+
+
+def _connection(source: SocketSource) -> socket.socket:
+    try:
+        found = socket.create_connection((source.host, source.port), source.timeout)
+    except OSError as error:
+        raise ServiceError(f"nobody answers at {source.host}:{source.port} ({error}); check host and port, and that "
+                           "the server is up") from error
+    found.settimeout(_LISTEN)
+    return found
