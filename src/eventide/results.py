@@ -76,20 +76,20 @@ class Answers:
 def emitted(session: Session, changes: Changes, emit: str) -> pa.Table:
     """What a session says at its query time, as `windows` or as `changes`."""
     if emit == "windows":
-        return _with_query(session.window_answer(), changes.query_time)
+        return with_query(session.window_answer(), changes.query_time)
     return _signed(changes.removed, changes.added, changes.query_time)
 
 
 def no_rows(emit: str) -> pa.Table:
     """The columns of `windows` or `changes`, without rows."""
     nothing = SCHEMA.empty_table()
-    return _with_query(nothing, 0) if emit == "windows" else _signed(nothing, nothing, 0)
+    return with_query(nothing, 0) if emit == "windows" else _signed(nothing, nothing, 0)
 
 
 def _signed(removed: pa.Table, added: pa.Table, query: int) -> pa.Table:
     signed = [table.add_column(0, "change", pa.repeat(sign, table.num_rows))
               for table, sign in ((removed, "-"), (added, "+"))]
-    return _with_query(pa.concat_tables(signed).unify_dictionaries(), query)
+    return with_query(pa.concat_tables(signed).unify_dictionaries(), query)
 
 
 def listed(late: pa.Table, query: int) -> pa.Table:
@@ -100,7 +100,7 @@ def listed(late: pa.Table, query: int) -> pa.Table:
 def _of_one_window(run: Recognition, emit: str) -> pa.Table:
     answer = run.answer(run.run())
     if emit == "windows":
-        return _with_query(clipped(answer, run.start + 1, run.query + 1), run.query)
+        return with_query(clipped(answer, run.start + 1, run.query + 1), run.query)
     return answer if emit == "timeline" else _signed(answer.slice(0, 0), answer, run.query)
 
 
@@ -198,5 +198,6 @@ class Result:
         return f"<table>{more}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def _with_query(table: pa.Table, query: int) -> pa.Table:
+def with_query(table: pa.Table, query: int) -> pa.Table:
+    """Rows with the query time before them."""
     return table.add_column(0, "query_time", pa.repeat(pa.scalar(query, pa.int64()), table.num_rows))

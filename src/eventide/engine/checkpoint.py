@@ -276,7 +276,8 @@ class Reader:
 
     def _batch(self, given: Mapping[str, Any], known: n.Fields, store: Store) -> Batch:
         length = len(self._array(given["time"]))
-        arrays = {name: self._array(given[name], "b" if name == "retracts" else "i", length) for name in _BATCH}
+        arrays = {name: self._array(given.get(name), "b" if name in ("retracts", "copies") else "i", length)
+                  for name in _BATCH}
         return Batch(self._columns(given["columns"], known, store, length), **arrays, ordered=bool(given["ordered"]))
 
     def _rows(self, given: Mapping[str, Any], store: Store) -> Rows:

@@ -20,6 +20,7 @@ from eventide.algebra import nodes as n
 from eventide.algebra.nodes import TIME
 from eventide.algebra.pieces import Piece, leaves_of
 from eventide.engine.changes import Carry, Kept, Marks, SimpleFluent, reported, simple_fluent
+from eventide.engine.exchange import Arrived
 from eventide.engine.fronts import NEVER, Front
 from eventide.engine.loading import Store
 from eventide.engine.operators import Result
@@ -68,9 +69,11 @@ class Update:
     """One step: from a state and changed inputs to the next state."""
 
     def __init__(self, plan: Maintained, old: State, space: Space, store: Store, operations: Mapping[str, Batch],
-                 low: int, edge: int, ties: str, horizon: int | None, evaluation: Evaluation) -> None:
+                 low: int, edge: int, ties: str, horizon: int | None, evaluation: Evaluation,
+                 news: Mapping[str, Arrived] | None = None) -> None:
         self.plan, self.old, self.space, self.operations, self.low = plan, old, space, operations, low
         self.deltas: dict[str, Delta] = {}
+        self.news = news or {}
         self.unmatched = 0
         self._news: dict[str, tuple[Batch, Batch]] = {}
         self._most_new = False
@@ -98,10 +101,14 @@ class Update:
 
     # -- edges: what is settled ---------------------------------------------------------------------------------------
 
-    def _edges(self) -> None:
+    def find_edges(self) -> dict[str, int]:
+        """Before which time each result can never change again."""
         tick = self.space.timeline.tick
         for name in self.plan.inputs:
             self.edges[name] = self.edge
+        for name in self.plan.imports:
+            found = self.news.get(name)
+            self.edges[name] = 0 if found is None else max(self.space.timeline.inside(found.edge), 0)
         for upkeep in self.plan.upkeep:
             # the start of an interval happens a tick before it
             edge = min([self.edges[name] - (tick if name in upkeep.bounds else 0) for name in upkeep.reads],
@@ -115,6 +122,7 @@ class Update:
             edge = max(edge, self.old.edges.get(upkeep.piece.name, 0))
             for name in upkeep.piece.names:
                 self.edges[name] = self.edges[f"fired {name}"] = edge
+        return self.edges
 
     def _unborn(self) -> bool:
         """Whether initial values had not begun at the last query time."""
@@ -165,7 +173,7 @@ class Update:
 
     def run(self) -> State:
         """Evaluate every piece and give the new state."""
-        self._edges()
+        self.find_edges()
         needs = self._needs()
         self._settle_tables()
         self._forget(needs)
@@ -175,6 +183,9 @@ class Update:
                              if kept.kind != "interval" and name not in self.plan.built}
         for name in sorted(inputs, key=lambda name: name not in self.whole.inputs):  # fronts of plain facts come first
             self._input(name, inputs[name])
+        for name, leaf in self.plan.imports.items():
+            came, went = self.news[name].results(self.space) if name in self.news else (None, None)
+            (self._import if leaf.sort == "intervals" else self._import_points)(name, leaf.fields, came, went)
         for upkeep in self.plan.upkeep:
             self._piece(upkeep)
         return State(inputs, self.relations, self.points, self.fired, self.tables, self.settled, self.saved,
@@ -224,6 +235,30 @@ class Update:
             return
         new, part = Front(self.edge).spliced(self.space, held, kept.relation(self.space))
         self._define(name, held, new, part=part)
+
+    def _import(self, name: str, fields: n.Fields, came: Result | None, went: Result | None) -> None:
+        """A result that is kept up to date elsewhere, with what came of it and without what went."""
+        none = Relation.nothing(self.space, fields)
+        held = self._held.get(name)
+        come, gone = (found if isinstance(found, Relation) else none for found in (came, went))
+        if held is not None and not len(come) and not len(gone):
+            self._define(name, held, held)
+            return
+        left = difference((none if held is None else held).intervals, gone.intervals, trusted=True)
+        new = Relation(self.space, fields, union(left, come.intervals, trusted=True))
+        self._define(name, held, new, part=(gone, come))
+
+    def _import_points(self, name: str, fields: n.Fields, came: Result | None, went: Result | None) -> None:
+        come, gone = (np.unique(pack_rows(self.space, rows, fields, timed=True)) if isinstance(rows, Rows) else _NONE
+                      for rows in (came, went))
+        old = self._held_points.get(name)
+        before = _NONE if old is None else pack_rows(self.space, old, fields, timed=True)
+        rows = self._points(fields, np.union1d(np.setdiff1d(before, gone, assume_unique=True), come))
+        if name.startswith("fired "):
+            self.fired[name.removeprefix("fired ")] = rows
+        else:
+            self.points[name] = rows
+        self._show(name, rows, _both_deltas(self._points(fields, come), self._points(fields, gone)))
 
     def _define(self, name: str, old: Relation | None, new: Relation, shown: Relation | None = None,
                 was: Relation | None = None, part: tuple[Relation, Relation] | None = None) -> None:
@@ -460,12 +495,7 @@ class Update:
         come, gone = (self._points(fields, np.setdiff1d(a, b, assume_unique=True))
                       for a, b in ((new, before[again]), (before[again], new)))
         self.moved[name] = (come, gone)
-        if not come.length and not gone.length:
-            return merged, None
-        deltas = [_points_delta(rows) for rows in (come, gone)]
-        columns = tuple(None if a is None or b is None else np.concatenate((a, b))
-                        for a, b in zip(deltas[0].columns, deltas[1].columns, strict=True))
-        return merged, Delta(columns, np.concatenate([d.time for d in deltas]))
+        return merged, _both_deltas(come, gone)
 
     def _points(self, fields: n.Fields, packed: Array) -> Rows:
         columns = unpack(self.space, fields, packed)
@@ -623,6 +653,16 @@ def _kept_since(rows: Rows, time: int) -> Rows:
 def _points_delta(rows: Rows) -> Delta:
     columns = tuple(None if f.type in PLAIN else rows.column(f.name) for f in rows.fields)
     return Delta(columns, rows.time)
+
+
+def _both_deltas(come: Rows, gone: Rows) -> Delta | None:
+    """Where points came or went, if any did."""
+    if not come.length and not gone.length:
+        return None
+    deltas = [_points_delta(rows) for rows in (come, gone)]
+    columns = tuple(None if a is None or b is None else np.concatenate((a, b))
+                    for a, b in zip(deltas[0].columns, deltas[1].columns, strict=True))
+    return Delta(columns, np.concatenate([d.time for d in deltas]))
 
 
 def _both(first: Rows, second: Rows) -> Rows:

@@ -28,7 +28,7 @@ from eventide.formats.facts import Coded, Column, FactTable
 from eventide.kernels.arrays import Array, Mask
 from eventide.kernels.merging import insert_at, positions_in, since
 
-_ARRAYS = ("time", "end", "named", "named_end", "unread", "arrival", "retracts")
+_ARRAYS = ("time", "end", "named", "named_end", "unread", "arrival", "retracts", "copies")
 _FORGET = 4  # what is settled is forgotten when it is at least this part of what is held
 _EXACT = 1 << 53  # whole numbers up to here are exact as floats
 _FEW = 64  # below so many facts nothing is forgotten
@@ -53,6 +53,8 @@ class Batch:
     unread: Array | None
     arrival: Array | None = None
     retracts: Mask | None = None
+    copies: Mask | None = None
+    """Which rows another session counts."""
     ordered: bool = False
     """Whether the rows are in order of the first coded column and time."""
 
@@ -79,6 +81,12 @@ class Batch:
     def newest(self) -> int:
         """The greatest of the rows' last time-points."""
         return int(self.last.max()) if len(self) else 0
+
+    def counted(self, chosen: Mask | None = None) -> int:
+        """How many of the chosen rows, or of all, this session counts."""
+        if self.copies is not None:
+            chosen = ~self.copies if chosen is None else chosen & ~self.copies
+        return len(self) if chosen is None else int(np.count_nonzero(chosen))
 
     def take(self, index: Array | Mask | slice) -> Batch:
         """Some of the rows."""
@@ -451,11 +459,14 @@ def _in_order(batches: Sequence[Batch]) -> Batch:
     """Operations of several batches in order of arrival; those that arrive together, as they were handed in."""
     timed = any(batch.arrival is not None for batch in batches)
     marked = any(batch.retracts is not None for batch in batches)
+    copied = any(batch.copies is not None for batch in batches)
     whole: Batch | None = None
     for batch in batches:
+        none = np.zeros(len(batch) if marked or copied else 0, np.bool_)
         full = replace(
             batch, arrival=(batch.time if batch.arrival is None else batch.arrival) if timed else None,
-            retracts=(np.zeros(len(batch), np.bool_) if batch.retracts is None else batch.retracts) if marked else None)
+            retracts=(none if batch.retracts is None else batch.retracts) if marked else None,
+            copies=(none if batch.copies is None else batch.copies) if copied else None)
         whole = full if whole is None else joined(whole, full)
     assert whole is not None
     if whole.arrival is None or whole.retracts is None:

@@ -14,6 +14,7 @@ from eventide.engine.answers import SCHEMA, output_table
 from eventide.engine.changes import reported
 from eventide.engine.checkpoint import Reader, Snapshot, fingerprint, write
 from eventide.engine.domains import GrowthError, more_room
+from eventide.engine.exchange import Arrived, News, as_facts
 from eventide.engine.held import Memory, memory_of
 from eventide.engine.incremental import EVALUATIONS, Evaluation, Saved, State, Update
 from eventide.engine.loading import Store
@@ -35,11 +36,13 @@ class Changes:
     """What is new at a query time: rows that came and rows that went, and facts that were too late to count."""
 
     def __init__(self, query_time: int, evaluation: dict[str, str], tables: Callable[[], tuple[pa.Table, pa.Table]],
-                 late: Callable[[], pa.Table]) -> None:
+                 late: Callable[[], pa.Table], news: Callable[[str], News]) -> None:
         self.query_time = query_time
         self.evaluation = evaluation
         """How each part of the program was brought up to date: `reuse`, `part` or `full`."""
         self._find, self._find_late = tables, late
+        self.news = news
+        """What came and went of a definition, for other sessions that read it."""
 
     @cached_property
     def late(self) -> pa.Table:
@@ -114,13 +117,16 @@ class Session:
         """Hand in facts that are coded."""
         for name, rows in batches.items():
             if len(rows):
-                self.counts.facts += len(rows)
+                self.counts.facts += rows.counted()
                 self._state.inputs[name].hand_in(rows)
 
     # -- query times --------------------------------------------------------------------------------------------------
 
-    def advance(self, to: int) -> Changes:
-        """Bring everything up to date at a query time; say what changed since the last one."""
+    def advance(self, to: int, news: Mapping[str, News] | None = None) -> Changes:
+        """Bring everything up to date at a query time; say what changed since the last one.
+
+        `news` are of results that the plan reads and other sessions keep up to date.
+        """
         query = int(to)
         if self.query_time is not None and query < self.query_time:
             raise EventideError(f"cannot advance to {query}: the session is at {self.query_time} already")
@@ -131,7 +137,7 @@ class Session:
         waiting = {name: list(kept.waiting) for name, kept in self._state.inputs.items()}
         counts = replace(self.counts, late_by_name=dict(self.counts.late_by_name))
         try:
-            return self._advance(query)
+            return self._advance(query, news or {})
         except BaseException:  # nothing half-done: facts wait again, counts are as they were
             for name, batches in waiting.items():
                 self._state.inputs[name].waiting = batches
@@ -142,7 +148,7 @@ class Session:
         times = [int(b.time.min()) for kept in self._state.inputs.values() for b in kept.waiting if len(b)]
         return min([*times, query])
 
-    def _advance(self, query: int) -> Changes:
+    def _advance(self, query: int, news: Mapping[str, News]) -> Changes:
         assert self.start is not None
         low = self.start + 1 if self.settings.window is None else query - self.settings.window + 1
         operations: dict[str, Batch] = {}
@@ -154,31 +160,39 @@ class Session:
                 late.extend(too_late)
                 if len(due):
                     operations[name] = due
-        update, state = self._evaluated(query, low, operations)
+        update, state = self._evaluated(query, low, operations, self._arrived(news))
         self.counts.queries += 1
         self._state, self.query_time = state, query
         shown, before, moved, space = update.shown, update.before, update.moved, update.space
         return Changes(
             query, update.choices, lambda: self._difference(shown, before, moved, space),
-            lambda: pa.concat_tables([LATE.empty_table(), *(self._listed(name, rows) for name, rows in late)]))
+            lambda: pa.concat_tables([LATE.empty_table(), *(self._listed(name, rows) for name, rows in late)]),
+            lambda name: _news(name, update))
+
+    def _arrived(self, news: Mapping[str, News]) -> dict[str, Arrived]:
+        for domain in self.store.domains.values():
+            domain.open()
+        return {name: Arrived.of(self.store, leaf.fields, news[name]) for name, leaf in self.plan.imports.items()
+                if name in news}
 
     def _accepted(self, name: str, rows: Batch, low: int) -> tuple[Batch, list[tuple[str, Batch]]]:
         """The operations that still count; late intervals with their part inside the window."""
         assert self.start is not None
         if rows.end is None and rows.oldest > max(low - 1, self.start):
-            return rows, []
+            return replace(rows, copies=None), []
         listed: list[tuple[str, Batch]] = []
         last = rows.last
         kept = last >= max(low, self.start + 1)
         if not kept.all():
-            before = 0 if rows.oldest > self.start else int(np.count_nonzero(last <= self.start))
-            number = len(rows) - int(np.count_nonzero(kept)) - before
-            self.counts.before_start += before
-            if number:
+            before = last <= self.start
+            self.counts.before_start += rows.counted(before)
+            late = ~kept & ~before
+            if number := rows.counted(late):
                 self.counts.too_late += number
                 self.counts.late_by_name[name] = self.counts.late_by_name.get(name, 0) + number
-                listed.append((name, rows.take(~kept & (last > self.start) if before else ~kept)))
+                listed.append((name, rows.take(late if rows.copies is None else late & ~rows.copies)))
             rows = rows.take(kept)
+        rows = replace(rows, copies=None)
         if rows.end is not None:
             rows = replace(rows, time=np.maximum(rows.time, max(low, self.start + 1)))
         return rows, listed
@@ -203,16 +217,12 @@ class Session:
             "end": rows.time + 1 if rows.named_end is None else rows.named_end,
             "change": np.where(retracts, "-", "+").tolist()}, schema=LATE)
 
-    def _evaluated(self, query: int, low: int, operations: dict[str, Batch]) -> tuple[Update, State]:
+    def _evaluated(self, query: int, low: int, operations: dict[str, Batch],
+                   news: Mapping[str, Arrived]) -> tuple[Update, State]:
         """Apply operations and evaluate; where a domain outgrows its bits, again with wider ones."""
-        assert self.start is not None
         while True:
-            space = self._laid_out(query, operations)
-            timeline = space.timeline
-            edge = timeline.inside(max(min(low, (query if self.query_time is None else self.query_time) + 1),
-                                       self.start)) // timeline.tick * timeline.tick
-            update = Update(self.plan, self._state, space, self.store, operations, low, edge, self.settings.ties,
-                            self.horizon, self.evaluation)
+            space = self._laid_out(query, operations, news)
+            update = self._update(space, query, low, operations, news)
             try:
                 state = update.run()
             except GrowthError as growth:
@@ -223,15 +233,25 @@ class Session:
             self.counts.beyond_horizon = max(self.counts.beyond_horizon, update.whole.beyond)
             return update, state
 
+    def _update(self, space: Space, query: int, low: int, operations: dict[str, Batch],
+                news: Mapping[str, Arrived]) -> Update:
+        assert self.start is not None
+        timeline = space.timeline
+        edge = timeline.inside(max(min(low, (query if self.query_time is None else self.query_time) + 1),
+                                   self.start)) // timeline.tick * timeline.tick
+        return Update(self.plan, self._state, space, self.store, operations, low, edge, self.settings.ties,
+                      self.horizon, self.evaluation, news)
+
     # -- layout -------------------------------------------------------------------------------------------------------
 
-    def _laid_out(self, query: int, operations: dict[str, Batch]) -> Space:
+    def _laid_out(self, query: int, operations: dict[str, Batch], news: Mapping[str, Arrived]) -> Space:
         """A space in which everything fits; what is held is moved there if the bits change."""
         assert self.start is not None
         settings, domains = self.settings, self.store.domains
         widths = {name: max(len(d) - 1, 0).bit_length() + (self._spare if name in self.open_types else 0)
                   for name, d in domains.items()}
         ends = [int(b.end.max()) for b in operations.values() if b.end is not None]
+        ends += [found.last for found in news.values() if found.last is not None]
         high = max([query, settings.initially_at, *ends])
         old = self._space
         if old is not None and all(widths[name] <= (domains[name].width or 0) for name in widths):
@@ -257,16 +277,34 @@ class Session:
 
     # -- answers ------------------------------------------------------------------------------------------------------
 
-    def answer(self) -> pa.Table:
-        """The maximal intervals that are held: open ones, those that may still change, those in the window."""
+    def answer(self, ending: Mapping[str, tuple[int | None, int]] | None = None) -> pa.Table:
+        """The maximal intervals that are held: open ones, those that may still change, those in the window.
+
+        `ending`: only those that end within `[first, last)`, by definition.
+        """
         state, space = self._state, self._space
         tables: list[pa.Table] = [SCHEMA.empty_table()]
         if space is not None:
             for wanted in self.wanted:
-                held = state.relations.get(wanted.definition, state.points.get(wanted.definition))
+                held: Result | None = state.relations.get(wanted.definition, state.points.get(wanted.definition))  # type: ignore[arg-type]
+                if held is not None and ending is not None:
+                    held = _ending(held, space.timeline, *ending[wanted.definition])
                 if held is not None:
                     tables.append(self._table(wanted, held, space))
         return pa.concat_tables(tables).unify_dictionaries()
+
+    def settled(self, query: int, news: Mapping[str, News] | None = None) -> dict[str, int]:
+        """Before which time each result can never change again, if `query` is the next query time.
+
+        `news` are those of the last one, with what is settled elsewhere.
+        """
+        assert self._space is not None and self.start is not None
+        low = self.start + 1 if self.settings.window is None else query - self.settings.window + 1
+        space = Space(self.store.domains, replace(self._space.timeline, until=query))
+        edges = {name: Arrived(self.plan.imports[name].fields, None, None, found.settled)
+                 for name, found in (news or {}).items() if name in self.plan.imports and found.settled is not None}
+        update = self._update(space, query, low, {}, edges)
+        return {name: edge + space.timeline.origin for name, edge in update.find_edges().items()}
 
     def window_answer(self) -> pa.Table:
         """The answer within the window, an open interval ending with it."""
@@ -335,6 +373,28 @@ class Session:
         self.start, self.query_time, self.counts = known.start, known.query_time, known.counts
         self.open_types, self._spare, self._state = known.open_types, known.spare, known.state
         self._space = None if known.timeline is None else Space(self.store.domains, known.timeline)
+
+
+def _ending(result: Result, timeline: Timeline, first: int | None, last: int) -> Result:
+    """What of a result ends within a time."""
+    ends = result.time + 1 if isinstance(result, Rows) else result.intervals.ends & timeline.mask
+    chosen = ends < timeline.inside(last)
+    return result.where(chosen if first is None else chosen & (ends >= timeline.inside(first)))
+
+
+def _news(name: str, update: Update) -> News:
+    """What an update has changed in a result."""
+    edge = update.edges[name] + update.space.timeline.origin
+    new, old = update.shown.get(name), update.before.get(name)
+    parts: tuple[Result, ...] = update.moved.get(name, ())
+    if isinstance(new, Relation) and isinstance(old, Relation):
+        if new.intervals is old.intervals:
+            return News(None, None, edge)
+        gone, come = differing(old.intervals, new.intervals, trusted=True)
+        parts = new.where(come), old.where(gone)
+    tables = [as_facts(name, part, update.space) for part in parts]
+    came, went = (table if len(table) else None for table in tables) if tables else (None, None)
+    return News(came, went, edge)
 
 
 class _Moved:

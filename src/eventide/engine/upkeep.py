@@ -84,6 +84,13 @@ class Maintained:
         self.built = built
         self.bodies: dict[str, n.Node] = {d.name: d.body for p in self.pieces for d in p.definitions}
         self.bounds = {name for upkeep in self.upkeep for name in upkeep.bounds}
+        known = {*self.inputs, *self.bodies, *(f"fired {name}" for name in self.bodies)}
+        self.imports: dict[str, n.Node] = {}
+        """What is read but neither an input nor defined: other sessions keep it up to date."""
+        for upkeep in self.upkeep:
+            for leaf in upkeep.leaves:
+                if not isinstance(leaf, n.Table) and leaf_name(leaf) not in known:
+                    self.imports.setdefault(leaf_name(leaf), leaf)
         # the positions of every result's columns that split a piece, by type
         self.splits: dict[str, set[tuple[str, int]]] = {}
         for upkeep in self.upkeep:

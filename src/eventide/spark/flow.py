@@ -9,23 +9,28 @@ same query times, and what comes out does not depend on how the units are cut in
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from eventide.algebra.nodes import Plan
 from eventide.analysis.patterns import leaf_count, name_of
-from eventide.engine.session import Session
+from eventide.engine.exchange import News, together
+from eventide.engine.retained import Batch
+from eventide.engine.session import Changes, Session
+from eventide.engine.windowed import Queue
 from eventide.errors import EventideError, InputError, RuleError
 from eventide.formats.facts import Facts, FactTable
 from eventide.program import Program
-from eventide.results import emitted, listed
-from eventide.spark.partitioning import READING, Partitioning, Send, Stage, partitioned
-from eventide.spark.parts import Content, bare, buckets_of, column_at, joined, split
-from eventide.spark.tasks import own, staged
+from eventide.results import emitted, listed, with_query
+from eventide.spark.partitioning import FIRED, READING, Partitioning, Send
+from eventide.spark.parts import bare, buckets_of, column_at, split
+from eventide.spark.streams import streamed
+from eventide.spark.tasks import Owned, staged
 from eventide.syntax.diagnostics import Diagnostic
 
 CHANGES, LATE, COUNTS, BAD = range(4)
@@ -35,6 +40,9 @@ EMITS = ("changes", "final")
 COUNTED = pa.schema([("stage", pa.int32()), ("bucket", pa.int32()), *(
     (name, pa.int64()) for name in ("events", "late", "before_start", "changes", "query_time", "clock", "state_rows"))])
 Row = tuple[int, int, bytes]
+Given = tuple[FactTable, bool | npt.NDArray[np.bool_]]
+"""Facts, and which of them are counted elsewhere."""
+_FEW = 3  # a unit over more query times than this is sorted first
 
 
 class Unit(NamedTuple):
@@ -82,27 +90,50 @@ class Flow:
 
     def read(self, facts: Facts, unit: Unit) -> Iterator[Row]:
         """The facts of a unit in the buckets that need them; every bucket of every stage hears of the unit."""
-        content: dict[tuple[int, int], dict[str, list[FactTable]]] = {}
-        for send in self._sends:
-            table = facts.tables.get((name_of(send.relation), leaf_count(send.relation)))
+        content: dict[tuple[int, int], dict[str, Given]] = {}
+        for (relation, stage), sends in self._sends.items():
+            table = facts.tables.get((name_of(relation), leaf_count(relation)))
             if table is not None and len(table):
-                for bucket, part in self._parts(bare(table), send):
-                    content.setdefault((send.to, bucket), {}).setdefault(send.relation, []).append(part)
+                for bucket, given in self._given(bare(table), sends):
+                    if stage != self._counting[relation]:
+                        given = given[0], True
+                    content.setdefault((stage, bucket), {})[relation] = given
         for stage in range(1, self.last + 1):
             for bucket in range(self.buckets):
-                found = {name: joined(tables) for name, tables in content.get((stage, bucket), {}).items()}
-                yield stage, bucket, pickle.dumps((unit, found), protocol=5)
+                yield stage, bucket, _packed(_Facts(unit, content.get((stage, bucket), {})))
 
     @cached_property
-    def _sends(self) -> tuple[Send, ...]:
-        return self.partitioning.stages[READING].sends
+    def _sends(self) -> dict[tuple[str, int], list[Send]]:
+        """What of the input is sent where."""
+        found: dict[tuple[str, int], list[Send]] = {}
+        for send in self.partitioning.stages[READING].sends:
+            found.setdefault((send.relation, send.to), []).append(send)
+        return found
 
-    def _parts(self, table: FactTable, send: Send) -> Iterator[tuple[int, FactTable]]:
-        if send.how == "key" and self.buckets > 1:
-            yield from split(table, buckets_of(column_at(table, send.column), self.buckets))
+    @cached_property
+    def _counting(self) -> dict[str, int]:
+        """The stage at which the facts of each input are counted; elsewhere they are copies."""
+        found: dict[str, int] = {}
+        for relation, stage in self._sends:
+            found.setdefault(relation, stage)
+        return found
+
+    def _given(self, table: FactTable, sends: Sequence[Send]) -> Iterator[tuple[int, Given]]:
+        """The facts for each bucket; each is counted in one of them."""
+        if self.buckets == 1 or sends[0].how == "one":
+            yield 0, (table, False)
+        elif sends[0].how == "all":
+            for bucket in range(self.buckets):
+                yield bucket, (table, bucket > 0)
         else:
-            for bucket in range(self.buckets if send.how == "all" else 1):
-                yield bucket, table
+            keys = [buckets_of(column_at(table, send.column), self.buckets) for send in sends]
+            if len(keys) == 1:
+                yield from ((bucket, (part, False)) for bucket, part in split(table, keys[0]))
+                return
+            pairs = np.unique(np.concatenate([key * len(table) + np.arange(len(table)) for key in keys]))
+            buckets, rows = np.divmod(pairs, len(table))
+            for bucket, part in split(table, buckets, rows):
+                yield bucket, (part, keys[0][rows[buckets == bucket]] != bucket)
 
     # -- buckets ------------------------------------------------------------------------------------------------------
 
@@ -112,12 +143,12 @@ class Flow:
         session = self._program(stage, number).session(
             window=self.window, start=self.start, tick=self.tick, initially_at=self.initially_at, ties=self.ties,
             horizon=self.horizon, fluents=wanted)
-        return Bucket(self, stage, number, session, Clock(start=self.start))
+        return Bucket(self, stage, number, session, Clock(start=self.start), {})
 
     def restored(self, stage: int, number: int, state: bytes) -> Bucket:
         """The bucket that `Bucket.save` gave as bytes."""
-        clock, saved = pickle.loads(state)
-        return Bucket(self, stage, number, self._program(stage, number).restore(saved), clock)
+        clock, settled, saved = pickle.loads(state)
+        return Bucket(self, stage, number, self._program(stage, number).restore(saved), clock, settled)
 
     def _program(self, stage: int, number: int) -> Program:
         known: dict[tuple[int, bool], Program] = self._programs
@@ -151,73 +182,166 @@ class Clock:
 
     def query(self, flow: Flow) -> int | None:
         """The next query time, if the clock has passed it by the delay."""
+        return self.coming(flow) if self.left(flow) > 0 else None
+
+    def coming(self, flow: Flow) -> int:
+        """The next query time."""
+        assert self.start is not None
+        return self.start + (self.queries + 1) * flow.step
+
+    def left(self, flow: Flow) -> int:
+        """How many query times the clock has passed and the bucket has not."""
         if self.start is None or self.time is None:
-            return None
-        query = self.start + (self.queries + 1) * flow.step
-        return query if self.time > query + flow.delay else None
+            return 0
+        return max(-((self.start - self.time + flow.delay) // flow.step) - 1 - self.queries, 0)
+
+
+class _Facts(NamedTuple):
+    """A part: the facts of a unit for a bucket."""
+
+    unit: Unit
+    content: dict[str, Given]
+
+
+class _News(NamedTuple):
+    """A part: what came and went in one bucket of a stage, query time by query time."""
+
+    stage: int
+    bucket: int
+    content: list[tuple[int, dict[str, News]]]
 
 
 class Bucket:
-    """A stage of a flow on one bucket: a session, and how far it is."""
+    """A stage of a flow on one bucket: a session, how far it is, and which results it has said to be final."""
 
-    def __init__(self, flow: Flow, stage: int, number: int, session: Session, clock: Clock) -> None:
+    def __init__(self, flow: Flow, stage: int, number: int, session: Session, clock: Clock,
+                 settled: dict[str, int]) -> None:
         self.flow, self.stage, self.number = flow, stage, number
-        self.session, self.clock = session, clock
-        self._stage = flow.partitioning.stages[stage]
+        self.session, self.clock, self._settled = session, clock, settled
+        self._sends = flow.partitioning.stages[stage].sends
+        self._owned = Owned(flow.partitioning.stages[stage], frozenset((number,)), flow.buckets)
 
     def process(self, parts: Sequence[bytes]) -> list[Row]:
         """Go through the parts of one batch; what comes out, by stage and bucket or kind of result."""
-        out = _Out(self.flow, self.stage, self.number)
+        out = _Out(self.flow, self.stage, self.number, self.session.counts.before_start)
+        found = [_unpacked(part) for part in sorted(parts)]
+        news = _by_query(part for part in found if isinstance(part, _News))
         try:
-            for unit, content in _units(parts):
-                self._take_in(content, out)
-                self._tell(unit)
-                while (query := self.clock.query(self.flow)) is not None:
-                    self.clock = replace(self.clock, queries=self.clock.queries + 1)
-                    self._advance(query, out)
+            for unit, contents in _units(part for part in found if isinstance(part, _Facts)):
+                self._go_through(unit, contents, news, out)
         except RuleError as error:
             raise self.flow.program.placed(error) from error
         return out.rows(self)
 
-    def _tell(self, unit: Unit) -> None:
+    def _go_through(self, unit: Unit, contents: Sequence[Mapping[str, Given]],
+                    news: Mapping[int, dict[str, list[News]]], out: _Out) -> None:
+        batches = [self._coded(content, out) for content in contents if content]
         self.clock = self.clock.after(unit, self.flow)
         if self.session.start is None:
             self.session.start = self.clock.start
+        queues = []
+        for found in batches:
+            if self.clock.left(self.flow) > _FEW:
+                queues.append(Queue(found))
+            else:
+                self.session.accept(found)
+        while (query := self.clock.query(self.flow)) is not None:
+            self._accept(queues, query)
+            self._advance(query, {name: together(told) for name, told in news.get(query, {}).items()}, out)
+            self.clock = replace(self.clock, queries=self.clock.queries + 1)
+        self._accept(queues, None)
 
-    def _take_in(self, content: Content, out: _Out) -> None:
-        facts = Facts({(name_of(name), leaf_count(name)): table for name, table in content.items()})
-        out.events += len(facts)
-        self.session.accept(self.session.coded(facts))
+    def _accept(self, queues: Iterable[Queue], query: int | None) -> None:
+        for queue in queues:
+            for batches in queue.until(query):
+                self.session.accept(batches)
 
-    def _advance(self, query: int, out: _Out) -> None:
-        own(self.session.store, self._stage, frozenset((self.number,)), self.flow.buckets)
-        changes = self.session.advance(query)
+    def _coded(self, content: Mapping[str, Given], out: _Out) -> dict[str, Batch]:
+        facts = Facts({(name_of(name), leaf_count(name)): table for name, (table, _) in content.items()})
+        batches = self.session.coded(facts)
+        for name, (table, copies) in content.items():
+            if copies is not False:
+                mask = np.ones(len(table), np.bool_) if copies is True else copies
+                batches[name] = replace(batches[name], copies=mask)
+            out.events += batches[name].counted()
+        return batches
+
+    def _advance(self, query: int, news: Mapping[str, News], out: _Out) -> None:
+        session, flow = self.session, self.flow
+        self._owned.fill(session.store)
+        changes = session.advance(query, news)
         out.query_time = query
         if changes.late.num_rows:
             out.late.append(listed(changes.late, query))
-        if self.session.wanted and self.flow.emit == "changes":
-            table = emitted(self.session, changes, "changes")
+        settled = session.settled(query + flow.step, news) if flow.emit == "final" else {}
+        if session.wanted:
+            table = self._final(query, settled) if flow.emit == "final" else emitted(session, changes, "changes")
             if table.num_rows:
                 out.changes.append(table)
+        self._send(query, changes, settled, out)
+
+    def _final(self, query: int, settled: Mapping[str, int]) -> pa.Table:
+        """The rows that have become final: they end before what is settled now, and did not before."""
+        names = [wanted.definition for wanted in self.session.wanted]
+        table = self.session.answer({name: (self._settled.get(name), settled[name]) for name in names})
+        self._settled.update((name, settled[name]) for name in names)
+        return with_query(table, query)
+
+    def _send(self, query: int, changes: Changes, settled: Mapping[str, int], out: _Out) -> None:
+        """Tell later stages what came and went."""
+        known: dict[str, News] = {}
+        for send in self._sends:
+            relation = send.relation
+            if relation.removeprefix(FIRED) not in self.session.plan.bodies:
+                continue  # it runs in one bucket, another one
+            if relation not in known:
+                known[relation] = replace(changes.news(relation), settled=settled.get(relation))
+            for bucket, news in self._told(known[relation], send):
+                out.tell(send.to, bucket, query, relation, news)
+
+    def _told(self, news: News, send: Send) -> Iterator[tuple[int, News]]:
+        number = self.flow.buckets
+        if send.how != "key" or number == 1:
+            yield from ((bucket, news) for bucket in range(number if send.how == "all" else 1))
+            return
+        came, went = ({} if table is None else dict(split(table, buckets_of(column_at(table, send.column), number)))
+                      for table in (news.came, news.went))
+        for bucket in range(number):
+            yield bucket, replace(news, came=came.get(bucket), went=went.get(bucket))
 
     def save(self) -> bytes:
         """Everything the bucket is, as bytes."""
-        return pickle.dumps((self.clock, self.session.save()), protocol=5)
+        return pickle.dumps((self.clock, self._settled, self.session.save()), protocol=5)
 
 
-def _units(parts: Sequence[bytes]) -> Iterator[tuple[Unit, Content]]:
+def _packed(part: _Facts | _News) -> bytes:
+    return pickle.dumps(part, protocol=5)
+
+
+def _unpacked(part: bytes) -> _Facts | _News:
+    found: _Facts | _News = pickle.loads(part)
+    return found
+
+
+def _units(parts: Iterable[_Facts]) -> Iterator[tuple[Unit, list[dict[str, Given]]]]:
     """The units of a batch in order; what came of one unit in several parts is one."""
-    found: dict[str, list[tuple[Unit, Content]]] = {}
-    for part in sorted(parts):
-        unit, content = pickle.loads(part)
-        found.setdefault(unit.key, []).append((unit, content))
+    found: dict[str, list[_Facts]] = {}
+    for part in parts:
+        found.setdefault(part.unit.key, []).append(part)
     for key in sorted(found):
-        same = found[key]
-        firsts = [unit.first for unit, _ in same if unit.first is not None]
-        lasts = [unit.last for unit, _ in same if unit.last is not None]
-        names = dict.fromkeys(name for _, content in same for name in content)
-        yield (Unit(key, min(firsts, default=None), max(lasts, default=None)),
-               {name: joined([content[name] for _, content in same if name in content]) for name in names})
+        firsts = [part.unit.first for part in found[key] if part.unit.first is not None]
+        lasts = [part.unit.last for part in found[key] if part.unit.last is not None]
+        yield (Unit(key, min(firsts, default=None), max(lasts, default=None)), [part.content for part in found[key]])
+
+
+def _by_query(parts: Iterable[_News]) -> dict[int, dict[str, list[News]]]:
+    """What earlier stages tell, by query time and relation."""
+    found: dict[int, dict[str, list[News]]] = {}
+    for part in parts:
+        for query, content in part.content:
+            for name, news in content.items():
+                found.setdefault(query, {}).setdefault(name, []).append(news)
+    return found
 
 
 @dataclass
@@ -227,21 +351,30 @@ class _Out:
     flow: Flow
     stage: int
     number: int
+    before_start: int
     events: int = 0
     query_time: int | None = None
     changes: list[pa.Table] = field(default_factory=list)
     late: list[pa.Table] = field(default_factory=list)
+    news: dict[tuple[int, int], dict[int, dict[str, News]]] = field(default_factory=dict)
+
+    def tell(self, stage: int, bucket: int, query: int, relation: str, news: News) -> None:
+        """Send news on."""
+        told = self.news.setdefault((stage, bucket), {}).setdefault(query, {})
+        told[relation] = together([told[relation], news]) if relation in told else news
 
     def rows(self, bucket: Bucket) -> list[Row]:
         """The packed rows."""
+        rows: list[Row] = [(*to, _packed(_News(self.stage, self.number, list(told.items()))))
+                           for to, told in self.news.items()]
         results = self.flow.last + 1
-        rows: list[Row] = []
         for kind, tables in (CHANGES, self.changes), (LATE, self.late):
             if tables:
                 rows.append((results, kind, written(pa.concat_tables(tables).unify_dictionaries())))
         counts = pa.table({
             "stage": [self.stage], "bucket": [self.number], "events": [self.events],
-            "late": [sum(table.num_rows for table in self.late)], "before_start": [0],
+            "late": [sum(table.num_rows for table in self.late)],
+            "before_start": [bucket.session.counts.before_start - self.before_start],
             "changes": [sum(table.num_rows for table in self.changes)], "query_time": [self.query_time],
             "clock": [bucket.clock.time], "state_rows": [bucket.session.rows]}, schema=COUNTED)
         rows.append((results, COUNTS, written(counts)))
@@ -286,30 +419,9 @@ def flow_of(program: Program, *, buckets: int, window: int, step: int | None = N
                                 ("tick", tick, 1)):
         if number < least:
             raise EventideError(f"the {name} is {number}; it must be at least {least}")
-    return Flow(program, streamed(program), buckets, window, step, delay, start, tick, ties, initially_at, horizon,
-                emit, None if fluents is None else tuple(fluents), tuple(options.items()))
-
-
-def streamed(program: Program) -> Partitioning:
-    """The stages of a program over a stream."""
     model = program.model
-    found = partitioned(model.plan, frozenset(model.open_types))
-    if not found.spread:
-        problem = Diagnostic("warning", "one-bucket", "the program runs in one bucket: it combines entities", None,
-                             "it is right, but no faster with more machines")
-        found = _in_one_bucket(model.plan, tuple(model.inputs), (problem,))
-    return _with_unread(program, found)
-
-
-def _in_one_bucket(plan: Plan, inputs: Sequence[str], problems: tuple[Diagnostic, ...]) -> Partitioning:
-    owners = {d.name: None for stratum in plan.strata for d in stratum.definitions}
-    reading = Stage(READING, sends=tuple(Send(name, "one", -1, 1) for name in inputs))
-    return Partitioning((reading, Stage(1, plan.strata, owners)), problems)
-
-
-def _with_unread(program: Program, found: Partitioning) -> Partitioning:
-    """The stages, where facts that no rule reads are sent too: they are counted, and listed if they are late."""
-    reading, *others = found.stages
-    missing = [name for name in program.model.inputs if name not in {send.relation for send in reading.sends}]
-    sends = (*reading.sends, *(Send(name, "one", -1, 1) for name in missing))
-    return replace(found, stages=(replace(reading, sends=sends), *others))
+    found = streamed(model.plan, tuple(model.inputs), frozenset(model.open_types))
+    if all(owner is None for stage in found.stages for owner in stage.owners.values()):
+        buckets = 1
+    return Flow(program, found, buckets, window, step, delay, start, tick, ties, initially_at, horizon, emit,
+                None if fluents is None else tuple(fluents), tuple(options.items()))

@@ -390,7 +390,7 @@ class _Planner:
         last = max([1, *self._stages.values(), *relays])
         for number in range(last + 1):
             owners = {name: self._owners[name] for name, stage in self._stages.items() if stage == number}
-            yield Stage(number, tuple(self._strata(owners)), owners, tuple(_least(sends.get(number, {}))),
+            yield Stage(number, tuple(self._strata(owners)), owners, tuple(least(sends.get(number, {}))),
                         tuple(asks.get(number, {})), tuple(relays.get(number, {})))
 
     def _strata(self, owners: Mapping[str, int | None]) -> Iterator[n.Stratum]:
@@ -406,7 +406,7 @@ def _cost(option: _Placed) -> tuple[int, int, int, tuple[int | None, ...]]:
     return whole, option.stage, asked, tuple(option.owners.values())
 
 
-def _least(sends: Iterable[Send]) -> Iterator[Send]:
+def least(sends: Iterable[Send]) -> Iterator[Send]:
     """What must be sent: whatever goes to all buckets need not go by key as well."""
     whole = {(send.relation, send.to) for send in sends if send.how == "all"}
     return (send for send in sends if send.how == "all" or (send.relation, send.to) not in whole)

@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from eventide.formats.facts import Coded, Column, Facts, FactTable, chosen, merged
+from eventide.engine.exchange import joined
+from eventide.formats.facts import Coded, Column, FactTable, chosen
 
 SCHEMA = pa.schema([("stage", pa.int32()), ("bucket", pa.int32()), ("part", pa.binary())])
 DDL = "stage int, bucket int, part binary"
 Ints = npt.NDArray[np.int64]
 Content = dict[str, FactTable]
 """Rows by the name of their relation. Of derived fluents the value is the last argument, an open end is `OPEN`."""
-OPEN = np.iinfo(np.int64).max
 
 
 def buckets_of(column: Column, number: int) -> Ints:
@@ -91,14 +91,6 @@ class Outbox:
         for (stage, bucket), relations in self._parts.items():
             content = {name: joined(tables) for name, tables in relations.items()}
             yield packed(stage, bucket, pickle.dumps(content, protocol=5))
-
-
-def joined(tables: Sequence[FactTable]) -> FactTable:
-    """The rows of one relation as one table."""
-    if len(tables) == 1:
-        return tables[0]
-    key = (tables[0].name, len(tables[0].args))
-    return merged([Facts({key: table}) for table in tables]).tables[key]
 
 
 def packed(stage: int, bucket: int, part: bytes) -> pa.RecordBatch:

@@ -12,17 +12,17 @@ import pyarrow as pa
 
 from eventide.algebra import nodes as n
 from eventide.analysis.patterns import leaf_count, name_of
+from eventide.engine.exchange import OPEN, as_facts, received
 from eventide.engine.executor import Executor
-from eventide.engine.loading import Store, Stream, encode
+from eventide.engine.loading import Store, Stream, encode, encode_all
 from eventide.engine.recognition import Recognition, Settings
-from eventide.engine.relation import Relation, Rows, Space, from_unsorted, pack_with, unpack
+from eventide.engine.relation import Rows, Space
 from eventide.engine.windowed import WindowedRun
 from eventide.formats.facts import Coded, Facts, FactTable
 from eventide.program import Emit, Program
 from eventide.results import Answers
 from eventide.spark.partitioning import FIRED, OWNED, READING, Guard, Partitioning, Send, Stage
 from eventide.spark.parts import (
-    OPEN,
     Content,
     Ints,
     Outbox,
@@ -153,7 +153,7 @@ class Job:
             base = program.recognition(inputs, self.settings, fluents=wanted)
             run = _Bucket(base, {name: table for name, table in content.items() if name not in program.model.inputs},
                           self.program.model.plan)
-            own(run.store, stage, owned, self.buckets)
+            Owned(stage, owned, self.buckets).fill(run.store)
             tables = [answer.table for answer in Answers(run, self.emit, program.placed)]
             return _Evaluated(content | _results(run.executor, stage), tables)
         settings = self.settings
@@ -161,7 +161,7 @@ class Job:
                                   initially_at=settings.initially_at, ties=settings.ties, horizon=self.horizon,
                                   fluents=wanted)
         windowed = WindowedRun(session, inputs, settings)
-        own(session.store, stage, owned, self.buckets)
+        Owned(stage, owned, self.buckets).fill(session.store)
         return _Evaluated(content, [answer.table for answer in Answers(windowed, self.emit, program.placed)])
 
 
@@ -184,7 +184,7 @@ class _Bucket(Recognition):
         for name, table in imported.items():
             body = bodies.get(name.removeprefix(FIRED))
             if body is not None:
-                self._imported[name] = (body.fields, _coded(self.store, body.fields, table), table)
+                self._imported[name] = (body.fields, encode_all(self.store, body.fields, table.args), table)
         times = [t[t != OPEN] for *_, table in self._imported.values() for t in (table.time, table.end)
                  if t is not None]
         edges = [int(edge) for t in times for edge in (t.min(initial=self.start), t.max(initial=self.start))]
@@ -198,24 +198,14 @@ class _Bucket(Recognition):
 
     def executor_over(self, space: Space, streams: Mapping[str, Stream]) -> Executor:
         executor = super().executor_over(space, streams)
-        timeline = space.timeline
         for name, (fields, columns, table) in self._imported.items():
-            length, time = len(table), table.time - timeline.origin
+            result = received(space, fields, columns, table)
             if name.startswith(FIRED):
-                executor.fired[name.removeprefix(FIRED)] = Rows(fields, columns | {n.TIME: time}, length, timed=True)
-            elif table.end is None:
-                executor.results[name] = Rows(fields, columns | {n.TIME: time}, length, timed=True)
+                assert isinstance(result, Rows)
+                executor.fired[name.removeprefix(FIRED)] = result
             else:
-                rows = Rows(fields, columns, length, timed=False)
-                ends = np.where(table.end == OPEN, timeline.mask, table.end - timeline.origin)
-                executor.results[name] = from_unsorted(
-                    space, fields, pack_with(space, rows, fields, time), pack_with(space, rows, fields, ends))
+                executor.results[name] = result
         return executor
-
-
-def _coded(store: Store, fields: n.Fields, table: FactTable) -> dict[str, Ints]:
-    found = {f.name: encode(column, f.type, store) for f, column in zip(fields, table.args, strict=True)}
-    return {name: codes for name, codes in found.items() if codes is not None}
 
 
 def staged(program: Program, stage: Stage, *, first: bool) -> Program:
@@ -233,13 +223,26 @@ def staged(program: Program, stage: Stage, *, first: bool) -> Program:
     return found
 
 
-def own(store: Store, stage: Stage, owned: frozenset[int], number: int) -> None:
-    """Fill the tables of the entities that a task owns."""
-    bodies = {d.name: d.body for stratum in stage.strata for d in stratum.definitions}
-    for type_ in {bodies[name].fields[owner].type for name, owner in stage.owners.items() if owner is not None}:
-        name = OWNED + type_
-        codes = np.flatnonzero(np.isin(buckets_of_values(store.domain(type_).values, number), list(owned)))
-        store.given[name] = Rows((n.Field(f"{name}.0", type_),), {f"{name}.0": codes}, len(codes), timed=False)
+class Owned:
+    """The tables of the entities that a task owns."""
+
+    def __init__(self, stage: Stage, owned: frozenset[int], number: int) -> None:
+        bodies = {d.name: d.body for stratum in stage.strata for d in stratum.definitions}
+        self._types = {bodies[name].fields[owner].type for name, owner in stage.owners.items() if owner is not None}
+        self._owned, self._number = list(owned), number
+        self._seen = dict.fromkeys(self._types, 0)
+
+    def fill(self, store: Store) -> None:
+        """Add the entities that the domains have got since the last time."""
+        for type_ in self._types:
+            name, values, seen = OWNED + type_, store.domain(type_).values, self._seen[type_]
+            if len(values) == seen and name in store.given:
+                continue
+            new = np.flatnonzero(np.isin(buckets_of_values(values[seen:], self._number), self._owned)) + seen
+            column = f"{name}.0"
+            codes = np.concatenate((store.given[name].column(column), new)) if seen else new
+            store.given[name] = Rows((n.Field(column, type_),), {column: codes}, len(codes), timed=False)
+            self._seen[type_] = len(values)
 
 
 def _results(executor: Executor, stage: Stage) -> Content:
@@ -252,25 +255,8 @@ def _results(executor: Executor, stage: Stage) -> Content:
         if own in stage.owners:
             result = executor.fired.get(own) if name.startswith(FIRED) else executor.results.get(own)
             if result is not None:
-                found[name] = _as_facts(name, result, executor.space)
+                found[name] = as_facts(name, result, executor.space)
     return found
-
-
-def _as_facts(name: str, result: Relation | Rows, space: Space) -> FactTable:
-    timeline = space.timeline
-    if isinstance(result, Rows):
-        columns = {f.name: result.column(f.name) for f in result.fields}
-        return FactTable(name, "event", result.time + timeline.origin, _values(space, result.fields, columns))
-    starts, ends = result.intervals.starts, result.intervals.ends & timeline.mask
-    return FactTable(name, "interval", (starts & timeline.mask) + timeline.origin,
-                     _values(space, result.fields, unpack(space, result.fields, starts)),
-                     np.where(ends == timeline.mask, OPEN, ends + timeline.origin))
-
-
-def _values(space: Space, fields: n.Fields, columns: Mapping[str, Ints]) -> tuple[Coded, ...]:
-    # every value of the domain, used or not: `chosen` leaves out what a part does not use
-    return tuple(Coded(columns[f.name].astype(np.int32), tuple(space.domains[f.type].values))  # type: ignore[arg-type]
-                 for f in fields)
 
 
 # -- pairs -------------------------------------------------------------------------------------------------------------
