@@ -1,4 +1,4 @@
-"""Areas: in which cells of a grid places are, and which areas a vessel comes into and leaves. Knows no polygons."""
+"""Places: in which cells of a grid they are, which areas a vessel enters and leaves, what is nearest. No polygons."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eventide.kernels.arrays import Array, jit
+from eventide.kernels.trajectories import metres
 
 Floats = npt.NDArray[np.float64]
 
@@ -113,3 +114,35 @@ def crossings(vessel: Array, time: Array, row: Array, area: Array, gap: int) -> 
     out_row, out_area, enters = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.bool_)
     used = _crossings(vessel, time, row, area, gap, out_row, out_area, enters)
     return out_row[:used], out_area[:used], enters[:used]
+
+
+# -- distances ---------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _nearest(lon, lat, x, y, z, to_lon, to_lat, out):  # type: ignore[no-untyped-def]
+    for i in range(lon.shape[0]):
+        cosine = np.cos(np.radians(lat[i]))
+        east = cosine * np.cos(np.radians(lon[i]))
+        north = cosine * np.sin(np.radians(lon[i]))
+        up = np.sin(np.radians(lat[i]))
+        best = 0
+        most = -2.0
+        for k in range(x.shape[0]):
+            product = east * x[k] + north * y[k] + up * z[k]
+            if product > most:
+                most = product
+                best = k
+        out[i] = metres(lon[i], lat[i], to_lon[best], to_lat[best])
+
+
+def nearest(lon: Floats, lat: Floats, to_lon: Floats, to_lat: Floats) -> Floats:
+    """Metres from each place to the nearest of some others, of which there are few. O(places · others).
+
+    >>> nearest(np.array([0.0, 9.0]), np.zeros(2), np.array([0.0, 10.0]), np.zeros(2)).round()
+    array([     0., 111195.])
+    """
+    x, y = np.radians(to_lon), np.radians(to_lat)
+    out = np.empty(lon.shape[0])
+    _nearest(lon, lat, np.cos(x) * np.cos(y), np.sin(x) * np.cos(y), np.sin(y), to_lon, to_lat, out)
+    return out
