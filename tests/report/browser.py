@@ -27,7 +27,7 @@ FETCHED = Path(sys.prefix) / "cache" / "browser"
 NAMES = ("chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser", "google-chrome")
 PACKAGE = "chromium-headless-shell"
 BINARY = FETCHED / "usr" / "lib" / "chromium" / PACKAGE
-PATIENCE = 30.0
+PATIENCE = 20.0
 
 
 def find_browser() -> Path:
@@ -90,14 +90,13 @@ class Page:
             raise ProtocolError(details.get("exception", {}).get("description") or details["text"])
         return found["result"].get("value")
 
-    def wait_for(self, script: str, patience: float = PATIENCE) -> Any:
-        """Wait until an expression is true, and give its value."""
+    def wait_for(self, script: str, patience: float = PATIENCE) -> None:
+        """Wait until an expression is true."""
         until = time.monotonic() + patience
-        while not (value := self.run(script)):
+        while not self.run(f"Boolean({script})"):
             if time.monotonic() > until:
                 pytest.fail(f"waited {patience:.0f} s in vain for {script}")
             time.sleep(0.02)
-        return value
 
     def key(self, key: str, shift: bool = False) -> None:
         """Press a key."""

@@ -100,7 +100,7 @@ def page(found: Situations, tracks: Tracks | None, names: Mapping[str, tuple[str
         "form-action 'none'"
     return _filled(_asset("page.html"), {
         "policy": policy, "title": escape(title), "style": style, "script": script,
-        "lead": lead(shown, len(tracks) if tracks else 0), "notice": _notice(warnings),
+        "lead": lead(shown, len(tracks) if tracks else 0), "alert": _alert(warnings),
         "panels": "panels" if tracks is not None else "panels alone",
         "map": _asset("map.html") if tracks is not None else "",
         "fluents": fluent_table(shown), "entities": entity_table(shown), "statistics": facts_of_run(statistics),
@@ -115,11 +115,11 @@ def _add_map(columns: Columns, tracks: Tracks, areas: list[Area], coast: bool) -
     columns.add("box", np.array(box))
 
 
-def _notice(warnings: Sequence[object]) -> str:
+def _alert(warnings: Sequence[object]) -> str:
     if not warnings:
         return ""
     many = f"{number(len(warnings))} warning{'' if len(warnings) == 1 else 's'} about the data"
-    return f'<p class="notice"><a href="#quality">{many}</a></p>'
+    return f' · <a class="alert" href="#quality">{many}</a>'
 
 
 @lru_cache

@@ -6,7 +6,7 @@ import numpy as np
 
 from eventide.report.glyphs import shortened, width_of
 from eventide.report.rows import Group, grouped_rows, label_of
-from eventide.report.shapes import LINE, PALETTE, PAPER, SOFT, Box, Picture, Stroke, Wedge, Words
+from eventide.report.shapes import LINE, PAPER, SOFT, Box, Picture, Stroke, Wedge, Words, colour_of
 from eventide.report.situations import Situations
 from eventide.report.times import Unit, marks, time_text
 
@@ -58,7 +58,7 @@ def _axis(picture: Picture, plot: _Plot, origin: int, unit: Unit, top: float, bo
 
 
 def _group(picture: Picture, plot: _Plot, found: Situations, group: Group, y: float) -> float:
-    colour = PALETTE[group.fluent % len(PALETTE)]
+    colour = colour_of(group.fluent)
     picture.shapes.append(Stroke(((MARGIN, y + 2), (picture.width - MARGIN, y + 2)), LINE))
     picture.shapes.append(Box(MARGIN, y + 9, 8, 8, colour, 2))
     name = shortened(group.name, plot.left - MARGIN - 24, "bold")

@@ -13,6 +13,19 @@ SIZES: dict[Face, int] = {"plain": 11, "bold": 11, "title": 15}
 Point: TypeAlias = "tuple[float, float]"
 
 
+def colour_of(number: int) -> str:
+    """The colour of a fluent: the second ten are mixed with the paper, the third ten with the ink.
+
+    >>> colour_of(0), colour_of(10), colour_of(20)
+    ('#0072b2', '#66aad1', '#00446b')
+    """
+    colour, turn = PALETTE[number % 10], number // 10 % 3
+    towards = 0.0 if turn == 2 else 255.0
+    share = 0.6 if turn else 1.0
+    parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(share * part + (1 - share) * towards):02x}" for part in parts)
+
+
 @dataclass(frozen=True)
 class Box:
     """A rectangle, with round corners where it has a radius, and a line around it where it has an edge."""

@@ -217,6 +217,7 @@ function drawCursor(pen, height) {
 
 // The whole period at once: how many intervals hold, and which part is shown below.
 function drawOverview() {
+  if (!overview.clientWidth) return;  // on paper
   const [pen, width] = sized(overview, 34);
   const room = width - labelWidth - 10, steps = new Int32Array(Math.ceil(room) + 2);
   const place = time => (Math.min(Math.max(time, facts.first), facts.last) - facts.first) / whole * (room - 1);

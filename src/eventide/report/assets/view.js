@@ -106,8 +106,13 @@ function readTheme() {
   theme.font = style.getPropertyValue("--font").trim() || "sans-serif";
 }
 
+// The second ten are mixed with the paper, the third ten with the ink.
 function colourOf(fluent) {
-  return PALETTE[theme.scheme][fluent % PALETTE.light.length];
+  const colour = PALETTE[theme.scheme][fluent % 10], turn = Math.floor(fluent / 10) % 3;
+  if (!turn) return colour;
+  const towards = (turn === 1) === (theme.scheme === "light") ? 255 : 0;
+  const mixed = [1, 3, 5].map(at => Math.round(0.6 * parseInt(colour.slice(at, at + 2), 16) + 0.4 * towards));
+  return `#${mixed.map(part => part.toString(16).padStart(2, "0")).join("")}`;
 }
 
 function sized(canvas, height) {
