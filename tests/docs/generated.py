@@ -52,7 +52,7 @@ LAYERS = {
                      ("algebra", "analysis", "engine", "errors", "formats", "results", "syntax")),
     "spark": Layer("programs, buckets of entities, what is sent between them", "how a bucket is evaluated",
                    ("algebra", "analysis.patterns", "engine", "errors", "formats", "java", "program", "results",
-                    "syntax.diagnostics")),
+                    "signals", "syntax.diagnostics")),
     "report": Layer("analysed programs and results, as pictures and pages", "how they were computed",
                     ("analysis", "errors", "formats", "signals.coast", "syntax")),
     "applications": Layer("rules and generators of data, and programs to demonstrate them", "the inside of programs",

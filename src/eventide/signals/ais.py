@@ -336,6 +336,18 @@ def _reports(table: pa.Table, layout: Layout, times: TimeForm, source: str, know
     return Reports(tracks.table(), _described(pa.array(vessel), *static), {source: known}, bad, problems)
 
 
+def described(table: pa.Table) -> pa.Table:
+    """The vessels of a table of positions that has columns about them; none if it has not.
+
+    >>> described(pa.table({"vessel": [7, 7], "type": ["52", None]})).to_pylist()[0]["type"]
+    'tug'
+    """
+    if not {"type", "draught", "name"} & set(table.column_names):
+        return VESSELS.empty_table()
+    static = [flat(table[name]) if name in table.column_names else None for name in ("type", "draught", "name")]
+    return _described(flat(table["vessel"]).fill_null(NO_VESSEL), *static)
+
+
 def _described(vessel: pa.Array, type_: Any, draught: Any, name: Any) -> pa.Table:
     """One row per vessel, by number; of several descriptions the last that says something."""
     codes, vessels = factorize(np.ascontiguousarray(vessel.to_numpy()))

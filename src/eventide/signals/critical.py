@@ -16,7 +16,6 @@ A gap ends all that goes on, at the report before it; what still goes on after t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -24,7 +23,7 @@ import pyarrow as pa
 
 from eventide.errors import InputError
 from eventide.kernels import trajectories as kernels
-from eventide.signals.positions import NO_HEADING, Tracks, tracks_of
+from eventide.signals.positions import NO_HEADING, Floats, Tracks, tracks_of
 
 BITS = {
     "gap_start": kernels.GAP_START, "gap_end": kernels.GAP_END, "stop_start": kernels.STOP_START,
@@ -82,10 +81,13 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class Critical:
-    """The events of tracks by name, and the last report of every vessel: `time`, `vessel`, `flags`."""
+    """The critical points of tracks by event, the last report of each vessel (`time`, `vessel`, `flags`), and the speed
+    and course at each report as far as they can be known."""
 
     facts: dict[str, pa.Table]
     last: pa.Table
+    speed: Floats
+    course: Floats
 
 
 def critical_points(positions: pa.Table, thresholds: Thresholds | None = None, *, until: int | None = None,
@@ -104,11 +106,15 @@ def critical_points(positions: pa.Table, thresholds: Thresholds | None = None, *
     """
     settings = thresholds or Thresholds()
     found = tracks_events(positions, settings)
-    return with_silences(found.facts, found.last, settings, until)
+    more = silences(found.last, settings, until)
+    facts = {name: pa.concat_tables([table, more[name]]).combine_chunks() if name in more else table
+             for name, table in found.facts.items()}
+    tracks = tracks_of(positions)
+    return facts | {"velocity": velocities(tracks, found.speed, found.course), "coord": coordinates(tracks)}
 
 
 def tracks_events(positions: pa.Table, thresholds: Thresholds) -> Critical:
-    """The events of some vessels of many; what follows from their last reports is left to `with_silences`."""
+    """The critical points of some vessels of many; what follows from their last reports is left to `silences`."""
     tracks = tracks_of(positions)
     wrong = _first_unsorted(tracks)
     if wrong is not None:
@@ -121,22 +127,22 @@ def tracks_events(positions: pa.Table, thresholds: Thresholds) -> Critical:
         ratio=thresholds.speed_ratio, step=thresholds.speed_step, memory=thresholds.speed_memory,
         turn=thresholds.turn, turn_speed=thresholds.turn_speed)
     facts = {name: _events(tracks, flags, bit) for name, bit in BITS.items()}
-    heading = np.where(tracks.heading == NO_HEADING, 0.0, tracks.heading)
-    velocity = [tracks.time, tracks.vessel, speed, np.where(np.isnan(course), heading, course), tracks.heading]
-    known = ~np.isnan(speed)
-    facts["velocity"] = _table("velocity", *(velocity if known.all() else [column[known] for column in velocity]))
-    facts["coord"] = _table("coord", tracks.time, tracks.vessel, tracks.lon, tracks.lat)
     rows = np.flatnonzero(flags & kernels.LAST)
     last = pa.table({"time": tracks.time[rows], "vessel": tracks.vessel[rows], "flags": flags[rows]})
-    return Critical(facts, last)
+    return Critical(facts, last, speed, course)
 
 
-def with_silences(facts: Mapping[str, pa.Table], last: pa.Table, thresholds: Thresholds, until: int | None = None,
-                  ) -> dict[str, pa.Table]:
-    """The events with those at last reports after which there was silence."""
-    more = silences(last, thresholds, until)
-    return {name: pa.concat_tables([table, more[name]]).combine_chunks() if name in more else table
-            for name, table in facts.items()}
+def velocities(tracks: Tracks, speed: Floats, course: Floats) -> pa.Table:
+    """The events `velocity` of reports with these speeds and courses; none where the speed is unknown."""
+    heading = np.where(tracks.heading == NO_HEADING, 0.0, tracks.heading)
+    columns = [tracks.time, tracks.vessel, speed, np.where(np.isnan(course), heading, course), tracks.heading]
+    known = ~np.isnan(speed)
+    return _table("velocity", *(columns if known.all() else [column[known] for column in columns]))
+
+
+def coordinates(tracks: Tracks) -> pa.Table:
+    """The events `coord` of reports."""
+    return _table("coord", tracks.time, tracks.vessel, tracks.lon, tracks.lat)
 
 
 def silences(last: pa.Table, thresholds: Thresholds, until: int | None = None) -> dict[str, pa.Table]:
