@@ -109,5 +109,5 @@ class Region:
 
 def _feature(name: str, kind: str, lon: Floats, lat: Floats) -> dict[str, Any]:
     ring = [[round(float(x), 6), round(float(y), 6)] for x, y in zip(lon, lat, strict=True)]
-    return {"type": "Feature", "properties": {"area": name, "kind": kind},
+    return {"type": "Feature", "properties": {"name": name, "kind": kind},
             "geometry": {"type": "Polygon", "coordinates": [ring]}}

@@ -22,7 +22,7 @@ SIZES = {"cargo": 160, "tanker": 180, "passenger": 120, "fishing": 24, "tug": 30
          "pleasurecraft": 11, "sailingvessel": 12}
 GRID = 30
 AT_REST = 180.0
-HEARD, HEARD_AT_REST = {"A": 0.6, "B": 0.85}, 0.99
+HEARD, HEARD_AT_REST = {"A": 0.6, "B": 0.85}, 0.9
 PLACE_NOISE, SPEED_NOISE = 0.006, 0.1
 FAULTS = {"twice": 0.004, "nowhere": 0.001, "number": 0.001, "clock": 0.0005, "speed": 0.0005}
 SPOOFED = 0.004
@@ -84,7 +84,9 @@ def _times(vessel: Vessel, rng: np.random.Generator) -> Floats:
     number = np.arange(rng.uniform(0, 1), count[-1], 1.0)
     number += rng.uniform(-0.3, 0.3, number.size) * (np.interp(number, count, every) < AT_REST)
     time = np.interp(number, count, grid)
-    heard = rng.random(time.size) < np.where(np.interp(time, grid, every) < AT_REST, HEARD[vessel.reporting], HEARD_AT_REST)
+    moves = np.interp(time, grid, every) < AT_REST
+    heard = rng.random(time.size) < np.where(moves, HEARD[vessel.reporting], HEARD_AT_REST)
+    heard[::2] |= ~moves[::2]  # at rest never two in a row are lost
     for start, end in vessel.track.silences:
         heard &= (time < start) | (time >= end)
     found: Floats = np.unique(np.floor(np.clip(time[heard], 0, HORIZON - 1)))

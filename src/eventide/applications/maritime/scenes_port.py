@@ -5,7 +5,7 @@ from __future__ import annotations
 from eventide.applications.maritime.courses import BEYOND, clear, course_of, leave, zigzag
 from eventide.applications.maritime.region import BOXES, PORTS
 from eventide.applications.maritime.scenes_sea import CELL, WEST
-from eventide.applications.maritime.staging import HORIZON, Stage
+from eventide.applications.maritime.staging import AT_REST, HORIZON, Stage
 from eventide.applications.maritime.tracks import KNOT, Place, Track
 
 OFFING, STATION, EXIT = -42.2, -13.0, -4.0
@@ -95,7 +95,7 @@ def pilot(stage: Stage, slot: int) -> None:
         beside = stage.moment(700, 950)
         ship.steer(90.0, 3.5, beside + 240)
         (x, _), (later, _) = ship.where(meet), ship.where(meet + beside)
-        out = round((boat.place[0] - x) / (12.0 * KNOT))
+        out = round((boat.place[0] - x) / (12.0 * KNOT)) + 240
         boat.stay(meet - out - boat.now)
         boat.reach((x - 0.3, y + 0.6), meet - 120)
         boat.reach((x, y + 0.07), meet)
@@ -172,8 +172,8 @@ def reserve(stage: Stage, slot: int) -> None:
     knots = stage.between(7.5, 9)
     track.steer(stage.between(0, 360), knots, 120)
     zigzag(stage, track, box, knots, stage.moment(3000, 12_000), legs=(200, 450))
-    span = track.stay(stage.moment(800, 1200))
+    span = track.stay(stage.moment(1100, 1400))
     track.steer(WEST if track.place[0] > -14 else 90.0, knots, 200)
     zigzag(stage, track, box, knots, HORIZON + BEYOND, legs=(200, 450))
     vessel = stage.vessel(stage.pick("pleasurecraft", "fishing"), track, "B")
-    stage.tell("stoppedWithinArea", vessel, span, also="natura")
+    stage.tell("stoppedWithinArea", vessel, span, also="natura", tolerance=AT_REST)

@@ -127,7 +127,7 @@ def emergency(stage: Stage, slot: int) -> None:
     ship.slant(span, stage.between(60, 110))
     there = ship.where(begin + 900)
     leave(ship, WEST, 8.5)
-    tug = coming(there[0] - 1.0, there[1] + 1.3, 9.5, begin + 600)
+    tug = coming(there[0] - 1.0, there[1] + 1.3, 9.5, begin + 500)
     tug.reach((there[0], there[1] + 0.06), begin + 900)
     held = tug.steer(course, drift, hold)
     tug.steer(0.0, 8.0, 200)
@@ -148,8 +148,8 @@ def tow(stage: Stage, slot: int) -> None:
     ship.steer(EAST, knots, end)
     ship.steer(EAST, 10.0, HORIZON + BEYOND - end)
     tug = Track((ship.start[0] + 0.12, y - 1.3))
-    for time, ahead, aside in ((begin - 300, 0.12, -1.3), (begin, 0.12, -0.04), (end, 0.12, -0.04),
-                               (end + 300, 0.0, -1.3)):
+    for time, ahead, aside in ((begin - 600, 0.12, -1.3), (begin, 0.12, -0.04), (end, 0.12, -0.04),
+                               (end + 600, 0.0, -1.3)):
         x, _ = ship.where(time)
         tug.reach((x + ahead, y + aside), time)
     tug.steer(EAST, 8.0, HORIZON + BEYOND - tug.now)

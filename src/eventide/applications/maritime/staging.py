@@ -17,7 +17,8 @@ from eventide.applications.maritime.region import Region
 from eventide.applications.maritime.tracks import Place, Span, Track, joined, without
 
 HORIZON = 6 * 3600
-TOLERANCE = 200
+TOLERANCE, AT_REST = 200, 300
+"""How late an end may show, in seconds: at rest, reports are three minutes apart and may be lost."""
 MOORED = 1800
 SHORT = 200
 COUNTRIES = (219, 211, 244, 257, 265, 235, 230, 276)
@@ -122,10 +123,10 @@ class Stage:
         for whole in rests(track):
             for span in without([whole], track.silences):
                 where = self._where(track, span)
-                self.tell("stopped", mmsi, span, where)
+                self.tell("stopped", mmsi, span, where, tolerance=AT_REST)
                 if where == "nearPorts" and min(span[1], HORIZON) - span[0] > MOORED:
-                    self.tell("anchoredOrMoored", mmsi, span)
-                    self.tell("anchoredNearPorts", mmsi, span)
+                    self.tell("anchoredOrMoored", mmsi, span, tolerance=AT_REST)
+                    self.tell("anchoredNearPorts", mmsi, span, tolerance=AT_REST)
 
     def _where(self, track: Track, span: Span) -> str:
         return "farFromPorts" if self.region.port_of(track.where(span[0])) is None else "nearPorts"

@@ -1,0 +1,49 @@
+"""From reports of positions to situations at sea: cleaning, critical points, areas and proximity, recognition.
+
+`facts` and `situations` are the way on one machine; the demonstration goes the same way on Spark.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from eventide.program import Program, load
+from eventide.signals.areas import Areas, area_events
+from eventide.signals.critical import critical_points
+from eventide.signals.proximity import proximity
+
+HERE = Path(__file__).parent
+RULES = HERE.parent / "maritime_allen" / "rules.ec"
+TYPE_SPEEDS = HERE / "type_speeds.csv"
+UNUSED = ("coord",)
+
+
+def program(vessels: pa.Table, areas: Areas) -> Program:
+    """The rules of all situations at sea, with what is known of vessels, types of vessels and areas."""
+    return load(RULES, background=[background(vessels, areas)])
+
+
+def background(vessels: pa.Table, areas: Areas) -> dict[str, pa.Table]:
+    """The relations of the rules: `vessel`, `typeSpeed` and `areaType`."""
+    return {"vessel": vessels.select(["vessel", "type", "draught"]), "typeSpeed": pyarrow.csv.read_csv(TYPE_SPEEDS),
+            "areaType": areas.table()}
+
+
+def facts(positions: pa.Table, areas: Areas) -> dict[str, pa.Table]:
+    """The facts of cleaned positions, by name."""
+    crossings = area_events(positions, areas)
+    found = {**critical_points(positions), "entersArea": just_before(crossings["entersArea"]),
+             "leavesArea": crossings["leavesArea"], "proximity": proximity(positions)}
+    return {name: table for name, table in found.items() if name not in UNUSED}
+
+
+def just_before(entering: pa.Table) -> pa.Table:
+    """Entries a second earlier: a vessel is in the area before its first report from there, not after it.
+
+    What happens at that report, as a stop, then happens inside.
+    """
+    return entering.set_column(entering.column_names.index("time"), "time", pc.subtract(entering["time"], 1))
