@@ -28,6 +28,15 @@ NAMES = ("chromium-headless-shell", "chrome-headless-shell", "chromium", "chromi
 PACKAGE = "chromium-headless-shell"
 BINARY = FETCHED / "usr" / "lib" / "chromium" / PACKAGE
 PATIENCE = 20.0
+# The browser reads from descriptor 3 and writes to descriptor 4, whatever the numbers of the pipes are.
+START = """
+import fcntl, os, sys
+high = [fcntl.fcntl(int(number), fcntl.F_DUPFD, 16) for number in sys.argv[1:3]]
+os.dup2(high[0], 3)
+os.dup2(high[1], 4)
+os.closerange(5, max(high) + 1)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 
 def find_browser() -> Path:
@@ -222,11 +231,9 @@ def browser() -> Iterator[Browser]:
     out, answers = os.pipe()
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe",
                "--hide-scrollbars", "--force-color-profile=srgb", "--no-first-run", f"--user-data-dir={profile}"]
-    # The browser reads from descriptor 3 and writes to descriptor 4.
-    shell = f'exec "$@" 3<&{commands} 4>&{answers}'
+    start = [sys.executable, "-I", "-S", "-c", START, str(commands), str(answers), binary, *options]
     with tempfile.TemporaryFile() as log:
-        process = subprocess.Popen(["sh", "-c", shell, "sh", binary, *options], pass_fds=(commands, answers),
-                                   env=environment, stdout=log, stderr=log)
+        process = subprocess.Popen(start, pass_fds=(commands, answers), env=environment, stdout=log, stderr=log)
         os.close(commands)
         os.close(answers)
         try:
