@@ -132,6 +132,10 @@ class Program:
             result.setdefault(name_of(template), []).append(template)
         return result
 
+    def reads(self, name: str) -> bool:
+        """Whether an event or fluent is an input of the program."""
+        return name in self._inputs
+
     def read(self, events: object, **options: Any) -> Facts:
         """The facts of files or tables, checked against what the program knows."""
         inputs = self.model.inputs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import numpy as np
 from eventide.errors import InputError
 from eventide.formats.expected import Arities, ColumnType, Declared, Expected, TimeUnit
 from eventide.formats.facts import Facts, chosen, merged, moved
-from eventide.formats.files import Text, read_text
+from eventide.formats.files import Text, missing, read_text
 from eventide.formats.headed_csv import csv_table
 from eventide.formats.problems import SHOWN, BadRows, input_error, settled
 from eventide.formats.rtec_csv import read_rtec
@@ -39,6 +39,7 @@ def read_events(
 ) -> Facts:
     """The facts of files: RTEC's form, headed CSV, JSON lines, Parquet, Arrow; `NAME=FILE` is the table of one name.
 
+    Of a folder, every file that is called after a name that is known is the table of that name.
     `declared(name)` says what a name is in the program, None if it is unknown; `arities(name)` how many arguments it
     may have (default: as many as most of its rows), `names` are offered as corrections, and those that are `derived`
     cannot be read. A row that is no fact
@@ -92,6 +93,9 @@ def _parts(source: object, expected: Expected, limit: int | None, name: str | No
     if isinstance(source, Text):
         return [_piece(source, expected, limit)]
     if isinstance(source, (str, os.PathLike)):
+        if name is None and os.path.isdir(source):
+            files = tables_in(source, lambda table: expected.declared(table) is not None)
+            return [_file(path, expected, limit, table) for table, path in files.items()]
         return [_file(os.fspath(source), expected, limit, name)]
     if isinstance(source, Mapping):
         return [part for key, each in source.items() for part in _parts(each, expected, limit, str(key))]
@@ -102,6 +106,21 @@ def _parts(source: object, expected: Expected, limit: int | None, name: str | No
         known = "a path, a pyarrow, pandas or polars table, or a dict of tables by event name"
         raise InputError(f"cannot read events from a {type(source).__name__}; expected {known}")
     return [table_facts(table, expected, name, limit)]
+
+
+def tables_in(folder: FilePath, known: Callable[[str], bool]) -> dict[str, str]:
+    """The files of a folder by the names of the events they hold, as far as a program knows them."""
+    try:
+        found = {entry.name.partition(".")[0]: entry.path for entry in os.scandir(folder)
+                 if entry.is_file() and entry.name.endswith(ENDINGS) and not entry.name.startswith(".")}
+    except OSError as error:
+        raise missing(os.fspath(folder), error) from error
+    chosen = {name: found[name] for name in sorted(found) if known(name)}
+    if not chosen:
+        held = f"it has {', '.join(sorted(found))}" if found else f"it has no file with one of {', '.join(ENDINGS)}"
+        raise input_error("no-tables", f"the folder holds no event that the program knows; {held}", os.fspath(folder),
+                          hint="a file in it is the table of one event, and called after it: stop_start.parquet")
+    return chosen
 
 
 def split_name(path: str) -> tuple[str | None, str]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from eventide.engine.recognition import Extent, Settings
 from eventide.errors import InputError
-from eventide.formats.events import split_name
+from eventide.formats.events import split_name, tables_in
 from eventide.program import Emit, Program
 from eventide.results import EMITS
 from eventide.spark.copies import with_copies
@@ -55,7 +55,7 @@ def run(program: Program, events: object, *, window: int | None = None, step: in
         warnings.warn(problem.message, stacklevel=2)
     job = Job(program, spread, number, settings, emit, None if fluents is None else tuple(fluents), horizon,
               tuple(options.items()), tally)
-    inputs = list(_inputs(session, events))
+    inputs = list(_inputs(session, events, program))
     job = replace(job, settings=_settled(program, settings, inputs, options))
     rows = reduce(lambda a, b: a.unionByName(b), [_marked(session, job), *(_read(job, *found) for found in inputs)])
     for stage in range(1, job.last):
@@ -65,7 +65,7 @@ def run(program: Program, events: object, *, window: int | None = None, step: in
 
 def settled(program: Program, events: object, settings: Settings, *, spark: SparkSession, **options: Any) -> Settings:
     """The settings of a run with its start and end; the times of all facts are looked at if they are not given."""
-    return _settled(program, settings, list(_inputs(spark, events)), options)
+    return _settled(program, settings, list(_inputs(spark, events, program)), options)
 
 
 def partitioning_of(program: Program, *, windows: bool = False) -> Partitioning:
@@ -90,14 +90,16 @@ def _session_of(events: object) -> SparkSession | None:
     return None
 
 
-def _inputs(spark: SparkSession, events: object) -> Iterator[tuple[DataFrame, Source]]:
+def _inputs(spark: SparkSession, events: object, program: Program) -> Iterator[tuple[DataFrame, Source]]:
     """The inputs as DataFrames, each with how a batch of it is read."""
     if isinstance(events, Mapping):
         for name, table in events.items():
             yield _frame(spark, table, str(name))
     elif isinstance(events, list | tuple):
         for item in events:
-            yield from _inputs(spark, item)
+            yield from _inputs(spark, item, program)
+    elif isinstance(events, str | os.PathLike) and os.path.isdir(events) and not os.fspath(events).endswith(".parquet"):
+        yield from _inputs(spark, tables_in(events, program.reads), program)
     else:
         yield _frame(spark, events, None)
 
