@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 import eventide as ev
-from eventide.formats.facts import Facts
+from eventide.formats.facts import Facts, chosen
 from eventide.results import emitted, listed
 from eventide.spark.flow import CHANGES, COUNTS, LATE, Bucket, Flow, Unit, table_of
 
@@ -118,10 +118,13 @@ class Local:
             yield query, held
 
 
+def span(facts: Facts) -> tuple[int, int]:
+    """The first and the last time of facts."""
+    return min(int(table.time.min()) for table in facts), max(int(table.time.max()) for table in facts)
+
+
 def cut(facts: Facts, edges: Sequence[int]) -> list[Facts]:
     """Facts in pieces by the time at which they arrive."""
-    from eventide.formats.facts import chosen
-
     parts: list[Facts] = []
     for low, high in zip([None, *edges], [*edges, None], strict=True):
         tables = {}

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import random
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import numba
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engine.session_cases import SESSION_FAMILIES, SessionCase, batch_of, session_cases
-from tests.spark.flows import Given, Local, streamed, units_of
+from tests.engine.test_golden import GOLDEN
+from tests.spark.flows import Given, Local, cut, span, streamed, units_of
 
 import eventide as ev
 from eventide.analysis.patterns import name_of
+from eventide.applications import APPLICATIONS
 from eventide.spark.flow import flow_of
 
-FEWER = settings(max_examples=max(settings().max_examples // 2, 8))
+Locate = Callable[[str], Path]
+FEWER = settings(max_examples=max(settings().max_examples // 4, 8))
 
 
 @st.composite
@@ -79,3 +86,27 @@ def test_final(family: str, data: st.DataObject) -> None:
         edges = [(name_of(output.template), settled[output.definition]) for output in local.session.wanted]
         assert not {row for row in timelines[last] - set(map(tuple, rows)) if row[-1] is not None
                     and row[-1] < min(edge for name, edge in edges if name == row[0])}
+
+
+# -- applications ------------------------------------------------------------------------------------------------------
+
+WINDOWS = {"maritime": [(3600, 3600), (7200, 1800)], "netbill": [(10, 10), (40, 10)], "voting": [(10, 10), (40, 10)],
+           "caviar": [(100_000, 25_000)], "ctm": [(4000, 1000)]}
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="too much data for loops that are not compiled")
+@pytest.mark.parametrize(("name", "window", "step"), [(name, *sizes) for name in WINDOWS for sizes in WINDOWS[name]])
+def test_applications(name: str, window: int, step: int, shared_data: Locate) -> None:
+    golden = GOLDEN[name]
+    background = [f"{relation}={shared_data(f'data/applications/{file}')}" for relation, file in golden.background]
+    program = ev.load(APPLICATIONS[golden.application].rules, background=background)
+    facts = program.read([shared_data(f"data/rtec/{file}") for file in golden.events])
+    params = json.loads(shared_data(f"golden/rtec/{name}/{golden.setting}/params.json").read_text())
+    first, last = span(facts)
+    units = units_of(cut(facts, [first + (last - first) * place // 10 for place in range(1, 10)]))
+    options = {"window": window, "step": step, "start": params["start"], "tick": params["clock_tick"]}
+    wanted = Local(program, **options).changes(units)
+    assert len(wanted.rows) > 1000
+    found = streamed(flow_of(program, buckets=3, **options), [units[:4], units[4:5], units[5:]], lambda: True)
+    assert found.rows == wanted.rows
+    assert found.counts == wanted.counts

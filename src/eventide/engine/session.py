@@ -122,11 +122,15 @@ class Session:
 
     # -- query times --------------------------------------------------------------------------------------------------
 
-    def advance(self, to: int, news: Mapping[str, News] | None = None) -> Changes:
-        """Bring everything up to date at a query time; say what changed since the last one.
+    def arrived(self, news: Mapping[str, News]) -> dict[str, Arrived]:
+        """News of results that the plan reads and other sessions keep up to date, in the codes of this session."""
+        for domain in self.store.domains.values():
+            domain.open()
+        return {name: Arrived.of(self.store, leaf.fields, news[name]) for name, leaf in self.plan.imports.items()
+                if name in news}
 
-        `news` are of results that the plan reads and other sessions keep up to date.
-        """
+    def advance(self, to: int, news: Mapping[str, Arrived] | None = None) -> Changes:
+        """Bring everything up to date at a query time; say what changed since the last one."""
         query = int(to)
         if self.query_time is not None and query < self.query_time:
             raise EventideError(f"cannot advance to {query}: the session is at {self.query_time} already")
@@ -148,7 +152,7 @@ class Session:
         times = [int(b.time.min()) for kept in self._state.inputs.values() for b in kept.waiting if len(b)]
         return min([*times, query])
 
-    def _advance(self, query: int, news: Mapping[str, News]) -> Changes:
+    def _advance(self, query: int, news: Mapping[str, Arrived]) -> Changes:
         assert self.start is not None
         low = self.start + 1 if self.settings.window is None else query - self.settings.window + 1
         operations: dict[str, Batch] = {}
@@ -160,7 +164,7 @@ class Session:
                 late.extend(too_late)
                 if len(due):
                     operations[name] = due
-        update, state = self._evaluated(query, low, operations, self._arrived(news))
+        update, state = self._evaluated(query, low, operations, news)
         self.counts.queries += 1
         self._state, self.query_time = state, query
         shown, before, moved, space = update.shown, update.before, update.moved, update.space
@@ -168,12 +172,6 @@ class Session:
             query, update.choices, lambda: self._difference(shown, before, moved, space),
             lambda: pa.concat_tables([LATE.empty_table(), *(self._listed(name, rows) for name, rows in late)]),
             lambda name: _news(name, update))
-
-    def _arrived(self, news: Mapping[str, News]) -> dict[str, Arrived]:
-        for domain in self.store.domains.values():
-            domain.open()
-        return {name: Arrived.of(self.store, leaf.fields, news[name]) for name, leaf in self.plan.imports.items()
-                if name in news}
 
     def _accepted(self, name: str, rows: Batch, low: int) -> tuple[Batch, list[tuple[str, Batch]]]:
         """The operations that still count; late intervals with their part inside the window."""

@@ -29,7 +29,7 @@ from eventide.program import Program
 from eventide.results import emitted, listed, with_query
 from eventide.spark.partitioning import FIRED, READING, Partitioning, Send
 from eventide.spark.parts import bare, buckets_of, column_at, split
-from eventide.spark.streams import streamed
+from eventide.spark.streams import in_one_bucket, streamed
 from eventide.spark.tasks import Owned, staged
 from eventide.syntax.diagnostics import Diagnostic
 
@@ -268,8 +268,9 @@ class Bucket:
 
     def _advance(self, query: int, news: Mapping[str, News], out: _Out) -> None:
         session, flow = self.session, self.flow
-        self._owned.fill(session.store)
-        changes = session.advance(query, news)
+        arrived = session.arrived(news)
+        self._owned.fill(session.store)  # with what the news brought
+        changes = session.advance(query, arrived)
         out.query_time = query
         if changes.late.num_rows:
             out.late.append(listed(changes.late, query))
@@ -420,8 +421,9 @@ def flow_of(program: Program, *, buckets: int, window: int, step: int | None = N
         if number < least:
             raise EventideError(f"the {name} is {number}; it must be at least {least}")
     model = program.model
-    found = streamed(model.plan, tuple(model.inputs), frozenset(model.open_types))
-    if all(owner is None for stage in found.stages for owner in stage.owners.values()):
+    found = in_one_bucket(model.plan, model.inputs) if buckets == 1 else streamed(
+        model.plan, tuple(model.inputs), frozenset(model.open_types))
+    if found.one_bucket:
         buckets = 1
     return Flow(program, found, buckets, window, step, delay, start, tick, ties, initially_at, horizon, emit,
                 None if fluents is None else tuple(fluents), tuple(options.items()))

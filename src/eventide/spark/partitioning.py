@@ -102,6 +102,11 @@ class Partitioning:
         """Whether only the last stage evaluates, so that every bucket is a run of its own."""
         return not any(stage.strata for stage in self.stages[:-1])
 
+    @property
+    def one_bucket(self) -> bool:
+        """Whether nothing is spread."""
+        return all(owner is None for stage in self.stages for owner in stage.owners.values())
+
 
 @dataclass(frozen=True, slots=True)
 class _Placed:

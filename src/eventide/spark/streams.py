@@ -10,12 +10,15 @@ from dataclasses import replace
 
 from eventide.algebra import nodes as n
 from eventide.algebra.pieces import leaves_of
+from eventide.analysis.patterns import leaf_count
 from eventide.spark.partitioning import FIRED, READING, Partitioning, Send, Stage, least, partitioned, relation_of
 
 
 def streamed(plan: n.Plan, inputs: Sequence[str], computed: Iterable[str] = ()) -> Partitioning:
     """The stages of a plan over a stream; every input is sent somewhere, for facts that no rule reads are counted."""
     found = partitioned(plan, computed)
+    if found.one_bucket:
+        return replace(in_one_bucket(plan, inputs), diagnostics=found.diagnostics)
     sends = {stage.number: dict.fromkeys(stage.sends) for stage in found.stages}
     made = {name: stage.number for stage in found.stages for name in stage.owners}
     for stage in found.stages:
@@ -33,9 +36,17 @@ def streamed(plan: n.Plan, inputs: Sequence[str], computed: Iterable[str] = ()) 
                   if send.relation in reads[send.to]]
         stages.append(replace(stage, number=numbers[stage.number], sends=tuple(least(needed)), asks=(), relays=()))
     sent = {send.relation for send in stages[READING].sends}
-    unread = tuple(Send(name, "one", -1, 1) for name in inputs if name not in sent)
+    unread = tuple(Send(name, "key", 0, 1) if leaf_count(name) else Send(name, "one", -1, 1)
+                   for name in inputs if name not in sent)
     stages[READING] = replace(stages[READING], sends=stages[READING].sends + unread)
     return Partitioning(tuple(stages), found.diagnostics)
+
+
+def in_one_bucket(plan: n.Plan, inputs: Iterable[str]) -> Partitioning:
+    """Everything in the first bucket, in one stage."""
+    owners = {d.name: None for stratum in plan.strata for d in stratum.definitions}
+    reading = Stage(READING, sends=tuple(Send(name, "one", -1, 1) for name in inputs))
+    return Partitioning((reading, Stage(1, plan.strata, owners)))
 
 
 def _reads(stage: Stage) -> set[str]:
