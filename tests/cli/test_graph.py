@@ -1,4 +1,4 @@
-"""`eventide graph`: the picture as SVG, HTML, DOT and JSON; nothing overlaps, names are escaped, cycles are marked."""
+"""`eventide graph`: the picture as SVG, PNG, HTML, DOT and JSON; nothing overlaps, names escaped, cycles marked."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from eventide.applications import APPLICATIONS
 from eventide.cli.main import main
 from eventide.program import load, parse
 from eventide.report.graph import dependency_graph, to_dot
+from eventide.report.graph_picture import graph_picture
 from eventide.report.graph_svg import to_html, to_svg
 from eventide.report.layout import GAP, HEIGHT, ROW, laid_out
+from eventide.report.shapes import Wedge, Words
 
 RULES = """initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).
 holdsFor(happy(X)=true, I) :- holdsFor(rich(X)=true, I1), intDurGreater(I1, 5, I).
@@ -66,8 +68,17 @@ def test_html_needs_nothing_else(rules: Path, tmp_path: Path) -> None:
     assert "src=" not in text and "href=" not in text and "@import" not in text
 
 
+def test_png_is_painted(rules: Path, tmp_path: Path) -> None:
+    assert main(["graph", str(rules), "-o", str(tmp_path / "g.png")]) == 0
+    assert (tmp_path / "g.png").read_bytes().startswith(b"\x89PNG")
+    drawn = graph_picture(dependency_graph(load(str(rules)).model))
+    texts = {shape.text for shape in drawn.shapes if isinstance(shape, Words)}
+    assert {"win(x)", "rich(x)", "happy(x)", "inputs", "level 1", "level 2"} <= texts
+    assert sum(isinstance(shape, Wedge) for shape in drawn.shapes) == 2
+
+
 def test_wrong_usage_and_wrong_rules(rules: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["graph", str(rules), "-o", str(tmp_path / "g.png")]) == 2
+    assert main(["graph", str(rules), "-o", str(tmp_path / "g.gif")]) == 2
     assert main(["graph", str(rules)]) == 2
     rules.write_text("initiatedAt(f(X)=true, T) :- holdsAt(g(X)=true, T).")
     capsys.readouterr()

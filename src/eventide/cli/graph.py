@@ -10,13 +10,13 @@ import typer
 
 from eventide.cli.messages import messages
 
-ENDINGS = (".svg", ".html", ".dot", ".json")
+ENDINGS = (".svg", ".png", ".html", ".dot", ".json")
 
 
 def graph(
     program: Annotated[str, typer.Argument(metavar="PROGRAM", help="The rules: `.ec`, `.prolog` or `.pl`.")],
     out: Annotated[Path, typer.Option(
-        "--out", "-o", metavar="FILE", help="The picture: `.svg`, `.html`, `.dot` or `.json`.")],
+        "--out", "-o", metavar="FILE", help="The picture: `.svg`, `.png`, `.html`, `.dot` or `.json`.")],
     background: Annotated[list[str] | None, typer.Option(
         metavar="FILE…", help="Facts and clauses, or relations; a picture can be made without them.")] = None,
     spark: Annotated[bool, typer.Option(
@@ -38,7 +38,9 @@ def graph(
     from eventide.formats.results import whole_file
     from eventide.program import load
     from eventide.report.graph import dependency_graph, to_dot, to_json
+    from eventide.report.graph_picture import graph_picture
     from eventide.report.graph_svg import to_html, to_svg
+    from eventide.report.png import to_png
 
     loaded = load(program, background=background or ())
     errors = [p for p in loaded.check() if p.severity == "error" and p.code != "missing-background"]
@@ -53,13 +55,14 @@ def graph(
         boxes = [replace(b, label=f"{b.label} · {where[b.name]}") if b.name in where else b for b in found.boxes]
         found = replace(found, boxes=tuple(boxes))
         messages.say(to_text(spread))
-    text = {
-        ".svg": lambda: to_svg(found),
-        ".html": lambda: to_html(found, f"What {Path(program).name} is made of"),
-        ".dot": lambda: to_dot(found),
-        ".json": lambda: to_json(found),
+    data = {
+        ".svg": lambda: to_svg(found).encode(),
+        ".png": lambda: to_png(graph_picture(found)),
+        ".html": lambda: to_html(found, f"What {Path(program).name} is made of").encode(),
+        ".dot": lambda: to_dot(found).encode(),
+        ".json": lambda: to_json(found).encode(),
     }[out.suffix]()
     with whole_file(out) as file:
-        file.write(text.encode())
+        file.write(data)
     messages.say(f"drew {len(found.boxes)} boxes and {len(found.arrows)} arrows in {out}",
                  boxes=len(found.boxes), arrows=len(found.arrows), file=str(out))
