@@ -56,19 +56,26 @@ def _fetch() -> None:
     plan = subprocess.run(["apt-get", "install", "--simulate", "--no-install-recommends", PACKAGE],
                           capture_output=True, text=True, check=False)
     wanted = [line.split()[1] for line in plan.stdout.splitlines() if line.startswith("Inst ")]
+    problem = unpack(wanted, FETCHED) if wanted else (plan.stderr.strip().splitlines() or ["it is unknown"])[-1]
+    if problem:
+        pytest.skip(f"no browser is installed, and apt-get could not fetch {PACKAGE}: {problem}")
+
+
+def unpack(packages: list[str], target: Path) -> str:
+    """Fetch packages and unpack them into a folder, whole or not at all; what went wrong, if anything did."""
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(["apt-get", "download", *wanted], cwd=folder, capture_output=True, text=True,
-                              timeout=300, check=False) if wanted else plan
+        done = subprocess.run(["apt-get", "download", *packages], cwd=folder, capture_output=True, text=True,
+                              timeout=300, check=False)
         files = sorted(Path(folder).glob("*.deb"))
         if done.returncode or not files:
-            reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-            pytest.skip(f"no browser is installed, and apt-get could not fetch {PACKAGE}: {reason}")
+            return (done.stderr.strip().splitlines() or ["no reason given"])[-1]
         unpacked = Path(folder) / "unpacked"
         for file in files:
             subprocess.run(["dpkg", "-x", file, unpacked], check=True)
-        FETCHED.parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(FETCHED, ignore_errors=True)
-        shutil.move(unpacked, FETCHED)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.move(unpacked, target)
+    return ""
 
 
 class ProtocolError(Exception):
@@ -221,11 +228,12 @@ class Browser:
 
 
 @contextmanager
-def browser() -> Iterator[Browser]:
-    """A browser that is closed at the end."""
+def browser(fonts: Path | None = None) -> Iterator[Browser]:
+    """A browser that is closed at the end; `fonts` is a folder that holds a folder of more fonts."""
     binary = find_browser()
     folders = ":".join(sorted({str(path.parent) for path in FETCHED.glob("usr/lib/*-linux-gnu/**/*.so*")}))
-    environment = {**os.environ, "LD_LIBRARY_PATH": folders} if folders else dict(os.environ)
+    environment = dict(os.environ) | ({"LD_LIBRARY_PATH": folders} if folders else {})
+    environment |= {"XDG_DATA_HOME": str(fonts)} if fonts else {}
     profile = tempfile.mkdtemp(prefix="eventide-browser-")
     commands, into = os.pipe()
     out, answers = os.pipe()
