@@ -30,7 +30,7 @@ SPEED_START, SPEED_END, TURN = 64, 128, 256
 LAST = 512  # the last report of its vessel
 _SHIFT = 7  # how far the bits of ends are moved that are due if nothing more is heard after the last report
 
-BACK = 64  # how many pieces of a track are looked back over for one that leads to the next
+BACK = 64  # over how many reports of a vessel to look back for the one that the next can follow
 
 
 @jit
@@ -164,48 +164,39 @@ def _leads(a, b, time, lon, lat, by_place, fastest, slack):  # type: ignore[no-u
 
 @jit
 def _outside(rows, time, lon, lat, by_place, fastest, slack, least, fault, faults):  # type: ignore[no-untyped-def]
-    """Mark the reports of a vessel that are not on its heaviest track.
+    """Mark the reports of a vessel that are not on its longest track.
 
-    Reports that lead from one to the next are pieces. A track is a chain of pieces each of which leads to the next; the
-    one with most reports is kept if it has at least the share `least` of them.
+    A track is a chain of reports each of which may follow the one before. The one with most reports is kept, if it has
+    at least the share `least` of them all. For each report the best one to follow is sought among the last `BACK`, and
+    the end of the longest track so far.
     """
-    pieces = 1
-    for k in range(1, rows.shape[0]):
-        if not _leads(rows[k - 1], rows[k], time, lon, lat, by_place, fastest, slack):
-            pieces += 1
-    if pieces == 1:
+    n = rows.shape[0]
+    k = 1
+    while k < n and _leads(rows[k - 1], rows[k], time, lon, lat, by_place, fastest, slack):
+        k += 1
+    if k >= n:
         return
-    first = np.empty(pieces + 1, np.int64)
-    first[0], first[pieces] = 0, rows.shape[0]
-    p = 0
-    for k in range(1, rows.shape[0]):
-        if not _leads(rows[k - 1], rows[k], time, lon, lat, by_place, fastest, slack):
-            p += 1
-            first[p] = k
-    weight = np.empty(pieces, np.int64)
-    before = np.empty(pieces, np.int64)
+    length = np.empty(n, np.int64)
+    before = np.empty(n, np.int64)
     best = 0
-    for p in range(pieces):
-        weight[p], before[p] = 0, -1
-        for q in range(p - 1, max(-1, p - 1 - BACK), -1):
-            if weight[q] > weight[p] and _leads(rows[first[q + 1] - 1], rows[first[p]], time, lon, lat, by_place,
-                                                fastest, slack):
-                weight[p], before[p] = weight[q], q
-        if p > 0 and weight[best] > weight[p] and _leads(rows[first[best + 1] - 1], rows[first[p]], time, lon, lat,
-                                                         by_place, fastest, slack):
-            weight[p], before[p] = weight[best], best
-        weight[p] += first[p + 1] - first[p]
-        if weight[p] > weight[best]:
-            best = p
-    if weight[best] < least * rows.shape[0]:
+    for k in range(n):
+        length[k], before[k] = 0, -1
+        for j in range(k - 1, max(-1, k - 1 - BACK), -1):
+            if length[j] > length[k] and _leads(rows[j], rows[k], time, lon, lat, by_place, fastest, slack):
+                length[k], before[k] = length[j], j
+        if length[best] > length[k] and k > 0 and _leads(rows[best], rows[k], time, lon, lat, by_place, fastest, slack):
+            length[k], before[k] = length[best], best
+        length[k] += 1
+        if length[k] > length[best]:
+            best = k
+    if length[best] < least * n:
         return
-    p = best
-    for q in range(pieces - 1, -1, -1):
-        if q == p:
-            p = before[p]
+    k = best
+    for j in range(n - 1, -1, -1):
+        if j == k:
+            k = before[k]
         else:
-            for k in range(first[q], first[q + 1]):
-                faults[rows[k]] = fault
+            faults[rows[j]] = fault
 
 
 @jit
