@@ -144,6 +144,17 @@ def test_the_table_holds_every_interval(opened: Open, ships: Sample) -> None:
     assert sorted(shown) == sorted(expected)
 
 
+def test_the_most_at_once(opened: Open, ships: Sample) -> None:
+    page = show(opened, ships)
+    page.run("""window.drawn = []; const write = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+            window.drawn.push(text); write.call(this, text, ...rest); }""")
+    press(page, "#zoom-in")
+    settle(page)
+    most = max(sum(expected_holding(ships.rows, row[3]).values()) for row in ships.rows)
+    assert f"at most {most} at once" in page.run("window.drawn")
+
+
 def test_zoom_by_buttons_keys_wheel_and_drag(opened: Open, ships: Sample) -> None:
     page = show(opened, ships)
     everything, before = shown_period(page), pixels(page, "chart")
@@ -378,9 +389,14 @@ def test_printing_shows_the_rows_that_do_not_fit_the_screen(opened: Open) -> Non
     page = opened(table_of([("f", f"a{at:02}", "true", at, at + 5) for at in range(35)]))
     tall = "document.getElementById('chart').height"
     on_screen = page.run(tall)
+    page.prefer("dark")
+    scheme = "getComputedStyle(document.documentElement).getPropertyValue('--scheme')"
+    assert page.run(scheme) == "dark"
     page.run("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.run(scheme) == "light"
     assert page.run(tall) >= 36 * 24 > on_screen
     page.run("window.dispatchEvent(new Event('afterprint'))")
+    assert page.run(scheme) == "dark"
     assert page.run(tall) == on_screen
 
 

@@ -8,11 +8,11 @@ import numpy.typing as npt
 from eventide.signals.coast import Box, Line, coast_lines
 
 
-def box_around(lon: npt.NDArray[np.float64], lat: npt.NDArray[np.float64], margin: float = 0.6) -> Box:
+def box_around(lon: npt.NDArray[np.float64], lat: npt.NDArray[np.float64], margin: float = 1.5) -> Box:
     """A box around points with room on all sides, at least half a degree.
 
     >>> box_around(np.array([0.0, 2.0]), np.array([50.0, 51.0]))
-    (-1.2, 48.8, 3.2, 52.2)
+    (-3.0, 47.0, 5.0, 54.0)
     """
     west, east, south, north = float(lon.min()), float(lon.max()), float(lat.min()), float(lat.max())
     room = max(east - west, north - south, 0.5) * margin

@@ -69,20 +69,28 @@ function listenToTheme() {
     apply(order[(order.indexOf(document.documentElement.dataset.theme ?? "") + 1) % 3]);
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
-  addEventListener("beforeprint", () => { printing = true; redrawNow(); });
-  addEventListener("afterprint", () => { printing = false; redrawNow(); });
+  let chosen = "";
+  addEventListener("beforeprint", () => {
+    if (!printing) chosen = document.documentElement.dataset.theme ?? "";
+    printing = true;
+    apply("light");
+    redrawNow();
+  });
+  addEventListener("afterprint", () => {
+    printing = false;
+    apply(chosen);
+    redrawNow();
+  });
   apply("");
 }
 
 function recolour() {
   readTheme();
-  if (printing) theme.scheme = "light";
   drawLegend();
   changed("colours");
 }
 
 function redrawNow() {
-  recolour();
   pending.add("size");
   flush();
 }

@@ -7,7 +7,8 @@ const xOf = time => labelWidth + (time - view.from) / (view.to - view.from) * pl
 const timeAt = x => view.from + (x - labelWidth) / plotWidth * (view.to - view.from);
 
 function drawTimeline() {
-  const height = printing ? AXIS + Math.min(items.length, MOST_PRINTED) * ROW : scroller.clientHeight;
+  const left = printing ? Math.max(0, items.length - MOST_PRINTED) : 0;
+  const height = printing ? AXIS + (items.length - left + (left ? 1 : 0)) * ROW : scroller.clientHeight;
   byId("space").style.height = `${printing ? height : Math.max(scroller.clientHeight, AXIS + items.length * ROW + 4)}px`;
   chart.style.height = `${height}px`;
   const [pen, width] = sized(chart, height);
@@ -19,8 +20,12 @@ function drawTimeline() {
   pen.beginPath();
   pen.rect(0, AXIS, width, height - AXIS);
   pen.clip();
-  const first = Math.floor(top / ROW), last = Math.min(items.length, first + Math.ceil(height / ROW) + 1);
+  const first = Math.floor(top / ROW), last = Math.min(items.length - left, first + Math.ceil(height / ROW) + 1);
   for (let at = first; at < last; at++) drawItem(pen, at, AXIS + at * ROW - top, width);
+  if (left) {
+    pen.fillStyle = theme.soft;
+    pen.fillText(`and ${left.toLocaleString("en")} more rows`, 18, height - ROW / 2);
+  }
   let head = first;
   while (head > 0 && items[head]?.group === undefined) head--;
   if (head < first || (items[head] && head * ROW < top)) {
@@ -65,7 +70,7 @@ function drawItem(pen, at, y, width, pinned = false) {
     pen.fillRect(0, y, width, ROW);
   }
   if (item.group !== undefined) drawGroup(pen, item, y, width, pinned);
-  else drawRow(pen, item.row, y);
+  else drawRow(pen, item.row, y, item.of);
   if (at === view.item && document.activeElement === scroller) {
     pen.strokeStyle = theme.accent;
     pen.lineWidth = 2;
@@ -123,12 +128,20 @@ function drawDensity(pen, item, base, colour) {
   pen.globalAlpha = 1;
 }
 
-function drawRow(pen, number, y) {
+// What a row adds to the name of its group.
+function rowLabel(row, group) {
+  const name = facts.fluents[row.fluent];
+  if (view.group === "fluent") return row.label || name;
+  const others = row.names.filter(other => other !== group).map(nameOf).join(", ");
+  return others ? `${name}: ${others}` : name;
+}
+
+function drawRow(pen, number, y, group) {
   const row = rows[number];
   pen.font = `12px ${theme.font}`;
   pen.fillStyle = theme.ink;
-  const label = view.group === "fluent" ? row.label || facts.fluents[row.fluent] : facts.fluents[row.fluent];
-  pen.fillText(shortened(pen, label, labelWidth - 34), view.group === "fluent" ? 32 : 18, y + ROW / 2);
+  const left = view.group === "fluent" ? 32 : 18;
+  pen.fillText(shortened(pen, rowLabel(row, group), labelWidth - left - 6), left, y + ROW / 2);
   pen.strokeStyle = theme.faint;
   pen.beginPath();
   pen.moveTo(0, y + ROW - 0.5);
@@ -239,7 +252,7 @@ function drawOverview() {
   pen.font = `11px ${theme.font}`;
   pen.fillStyle = theme.soft;
   pen.textBaseline = "middle";
-  pen.fillText(`at most ${most.toLocaleString("en")} at once`, 5, 18);
+  pen.fillText(shortened(pen, `at most ${mostAtOnce.toLocaleString("en")} at once`, labelWidth - 8), 5, 18);
   const a = labelWidth + place(view.from), b = labelWidth + place(view.to);
   pen.fillStyle = theme.accent;
   pen.globalAlpha = 0.14;

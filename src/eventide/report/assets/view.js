@@ -3,7 +3,7 @@ const view = {
   from: facts.first, to: facts.last, cursor: facts.first, hover: null, group: "fluent",
   words: [], entity: "", value: "", hidden: new Set(), folded: new Set(), item: 0, interval: -1, playing: false,
 };
-let columns, rows, entities, shown, items, shownCount = 0, shownRows = 0;
+let columns, rows, entities, shown, items, shownCount = 0, mostAtOnce = 0;
 const MANY = 40;  // situations with more rows than this are folded at first
 const listeners = [];
 const pending = new Set();
@@ -50,7 +50,7 @@ function applyFilters() {
   const values = facts.values.map(value => value.toLowerCase());
   const groups = new Map();
   shown.fill(0);
-  shownCount = shownRows = 0;
+  shownCount = 0;
   rows.forEach((row, number) => {
     row.count = 0;
     if (view.hidden.has(row.fluent) || (view.entity && !row.names.includes(view.entity))) return;
@@ -63,7 +63,6 @@ function applyFilters() {
     }
     if (!row.count) return;
     shownCount += row.count;
-    shownRows++;
     const keys = view.group === "fluent" ? [facts.fluents[row.fluent]] : row.entities.length ? row.entities : [""];
     for (const key of keys) {
       if (!groups.has(key)) groups.set(key, []);
@@ -76,10 +75,22 @@ function applyFilters() {
     const members = groups.get(key);
     const open = !view.folded.has(view.group + "\0" + key);
     items.push({group: key, members, open, count: members.reduce((sum, row) => sum + rows[row].count, 0)});
-    if (open) for (const row of members) items.push({row});
+    if (open) for (const row of members) items.push({row, of: key});
   }
   view.item = Math.min(view.item, Math.max(0, items.length - 1));
   view.interval = -1;
+  mostAtOnce = countAtOnce();
+}
+
+// How many of the intervals that are shown hold at the same time, at most.
+function countAtOnce() {
+  const starts = columns.start.filter((_, i) => shown[i]).sort(), ends = columns.end.filter((_, i) => shown[i]).sort();
+  let most = 0;
+  for (let i = 0, ended = 0; i < starts.length; i++) {
+    while (ends[ended] <= starts[i]) ended++;
+    most = Math.max(most, i + 1 - ended);
+  }
+  return most;
 }
 
 // Calls back for every interval that is shown and holds at a time, with its row.
