@@ -30,7 +30,7 @@ _PENDING = 4096  # so many messages may wait for their other parts
 def is_nmea(line: str) -> bool:
     """Whether a line has an AIS sentence.
 
-    >>> is_nmea("1641168000 !AIVDM,1,1,,B,15MgK45P3@G?fl0E`JbR0OwT0@MS,0*4E")
+    >>> is_nmea("1641168000 !AIVDM,1,1,,B,15MgK45P3@G?fl0E`JbR0OwT0@MS,0*4D")
     True
     """
     return re.search(r"![A-Z]{2}VD[MO],", line) is not None
@@ -84,10 +84,13 @@ class Sentences:
 
     def _decode(self, number: int, parts: list[str]) -> None:
         from pyais import decode
-        from pyais.exceptions import AISBaseException
+        from pyais.exceptions import AISBaseException, InvalidNMEAChecksum
 
         try:
             message = decode(*parts, error_if_checksum_invalid=True)
+        except InvalidNMEAChecksum:
+            self._wrong(number, "the checksum of the sentence is wrong")
+            return
         except (AISBaseException, ValueError, IndexError, KeyError) as error:
             self._wrong(number, f"no AIS message: {error}")
             return
