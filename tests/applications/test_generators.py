@@ -15,7 +15,7 @@ from eventide.syntax.trees import Declaration, FluentValue, Grounding
 
 # Some entities of each application: enough to see all events, few enough to be fast.
 SOME = {"toy": 5, "maritime": 12, "maritime_allen": 12, "transport": 5, "voting": 2, "netbill": 2, "activity": 3,
-        "fleet": 9, "immune": 1, "phage": 1}  # fmt: skip
+        "fleet": 9, "city": 20, "immune": 1, "phage": 1}  # fmt: skip
 
 
 @pytest.fixture(params=APPLICATIONS)

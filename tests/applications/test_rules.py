@@ -21,6 +21,8 @@ FLUENTS = {
     "activity": "close_24 close_25 close_30 close_34 closeSymmetric_30 person leaving_object activeOrInactivePerson "
     "greeting1 greeting2 meeting moving fighting",
     "fleet": "overSpeeding dangerousDriving notEconomicDriving reFuel",
+    "city": "limitedParking congestedRoad congestedRoadActivity freeRoadActivity contradiction highEmissionZone "
+    "poorAirQuality limitedAccessArea increaseSecurity",
     "immune": "val f order",
     "phage": "val f order",
 }
@@ -28,6 +30,9 @@ EVENTS = {
     "transport": {"punctuality_change"},
     "voting": {"auxMotionOutcomeEvent"},
     "activity": {"near"},
+    "city": {f"{name}Now" for name in (
+        "limitedParking", "congestedRoad", "congestedRoadActivity", "freeRoadActivity", "contradiction",
+        "highEmissionZone", "poorAirQuality", "limitedAccessArea", "increaseSecurity")},
     "immune": {"becomes"},
     "phage": {"becomes"},
 }

@@ -56,7 +56,7 @@ LAYERS = {
     "report": Layer("analysed programs and results, as pictures and pages", "how they were computed",
                     ("analysis", "errors", "formats", "signals.coast", "syntax")),
     "applications": Layer("rules and generators of data, and programs to demonstrate them", "the inside of programs",
-                          ("program",)),
+                          ("formats.results", "program", "report", "results", "signals", "spark")),
     "cli": Layer("options, messages, exit codes", "how anything is computed",
                  ("engine.recognition", "engine.session", "errors", "formats", "program", "report", "results",
                   "signals", "spark", "syntax.diagnostics")),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from eventide.applications.activity import generator as activity
 from eventide.applications.biology import generator as biology
+from eventide.applications.city import generator as city
 from eventide.applications.fleet import generator as fleet
 from eventide.applications.maritime import generator as maritime
 from eventide.applications.netbill import generator as netbill
@@ -103,6 +104,14 @@ _ALL = (
         fleet.generate,
         fleet.background,
         170,
+    ),
+    Application(
+        "city",
+        "a city during events: parking, congestion, air quality, access, when to add security",
+        HERE / "city/rules.ec",
+        city.generate,
+        city.background,
+        245,
     ),
     Application(
         "immune",

@@ -1,101 +1,202 @@
-"""A demonstration of one application: a generated stream through the whole way, from a file of events to intervals.
+"""Demonstrations: stages one after the other, each told and timed; and the way of a stream through an application.
 
 Nothing is prepared: the events are written to a CSV and read back, the rules are those that come with the
-application, and every time is measured. All files stay in one folder, with which the same can be done by hand.
+application, recognition runs on Spark, and every time is measured. All files stay in one folder, with which the same
+can be done by hand.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
-import tempfile
 import time
+import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from eventide.applications import APPLICATIONS, Application
+import pyarrow as pa
+
+from eventide.applications import Application
 from eventide.applications.streams import row_count, write_background, write_csv
+from eventide.formats.results import write_intervals as write_file
+from eventide.results import Result
 
-Say = Callable[[str], None]
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from eventide.program import Program
+
 Period = tuple[int, int | None]
+Work = TypeVar("Work")
 WIDTH = 64
-TRIAL = 12
 
 
-def demonstrate(name: str, out: Path, say: Say, *, entities: int, noun: str, shown: Sequence[str] = ()) -> None:
-    """Run an application and tell each step; at the end the timeline of the entity for which most fluents hold.
+class Say(Protocol):
+    """How a demonstration speaks: finished steps are told, and what has just begun is shown while it lasts."""
 
-    `shown` are the fluents of the timeline (all, if none are named), `noun` says what an entity is.
-    """
-    application = APPLICATIONS[name]
-    took: dict[str, float] = {}
-    began = time.perf_counter()
+    def __call__(self, text: str) -> None:
+        """A finished step."""
 
-    def step(what: str) -> float:
-        nonlocal began
-        now = time.perf_counter()
-        took[what], began = now - began, now
-        return took[what]
+    def begin(self, title: str) -> None:
+        """A step that may take a while."""
 
-    stream = application.generate(entities)
-    events = out / "events.csv"
-    rows = write_csv(stream, events)
-    assert rows == row_count(stream)
-    tables = write_background(application.background(entities), out / "background")
-    rules = Path(shutil.copyfile(application.rules, out / "rules.ec"))
-    size = events.stat().st_size / 1e6
-    say(f"generated {rows:,} rows of {len(stream)} kinds for {entities:,} {noun}s: {events} ({size:.1f} MB), "
-        f"{step('generate'):.2f} s")
 
-    from eventide.program import load
+@dataclass(frozen=True)
+class Stage(Generic[Work]):
+    """A step: its name in tables, what is shown while it lasts, and the function that does it and tells what came."""
 
-    _trial(application)
-    say(f"tried a stream of {TRIAL} {noun}s, so that the kernels are ready (compiled once, then read from a cache), "
-        f"{step('trial'):.2f} s")
-    background = [f"{table}={path}" for table, path in tables.items()]
-    program = load(rules, background=background)
-    program.require_sound()
-    say(f"compiled {len(program.model.clauses)} rules to a plan of {len(program.fluents)} fluents, "
-        f"{step('rules'):.2f} s")
-    facts = program.read(events)
-    say(f"read {len(facts):,} facts from {events}, {step('read'):.2f} s")
-    result = program.run(facts, start=application.start, tick=application.tick)
-    seconds = step("recognise")
-    say(f"recognised {len(result):,} maximal intervals, {seconds:.2f} s ({rate(len(facts), seconds)})")
+    name: str
+    title: str
+    do: Callable[[Work], str]
+
+
+def perform(stages: Sequence[Stage[Work]], work: Work, say: Say, took: dict[str, float]) -> None:
+    """Go through the stages, tell each with its seconds, and note these in `took`."""
+    for stage in stages:
+        say.begin(stage.title)
+        began = time.perf_counter()
+        told = stage.do(work)
+        took[stage.name] = time.perf_counter() - began
+        say(f"{told}, {took[stage.name]:.2f} s")
+
+
+@contextmanager
+def spark_session() -> Iterator[SparkSession]:
+    """The Spark session; one that is started here ends here."""
+    from eventide.spark.start import is_running, start
+
+    running = is_running()
+    session = start()
+    try:
+        yield session
+    finally:
+        if not running:
+            session.stop()
+
+
+def write_intervals(intervals: pa.Table, out: Path) -> None:
+    """Intervals as `intervals.csv` and `intervals.parquet`."""
     for ending in ("csv", "parquet"):
-        result.write(out / f"intervals.{ending}")
-    say(f"wrote {out / 'intervals.csv'} and {out / 'intervals.parquet'}, {step('write'):.2f} s")
-    found = result.to_arrow().to_pylist()
-    say("what was recognised\n" + "\n".join(summary(Counter(row["fluent"] for row in found), len(facts), took)))
-    entity = richest(found, shown)
-    own = {fluent: periods for fluent, periods in result.timeline().items() if _about(fluent, entity, shown)}
+        write_file(intervals, out / f"intervals.{ending}")
+
+
+def shared_data(path: str) -> Path | None:
+    """A file of real data, if it is there: in the folder `$EVENTIDE_SHARED`, or in `shared` beside the checkout."""
+    folder = Path(os.environ.get("EVENTIDE_SHARED") or Path(__file__).parents[4] / "shared")
+    return folder / path if (folder / path).exists() else None
+
+
+@dataclass(frozen=True)
+class Source:
+    """The input of a demonstration: files of events and of background relations, and what they are."""
+
+    events: Sequence[str | Path]
+    background: Mapping[str, Path]
+    told: str
+
+
+@dataclass
+class Show:
+    """One demonstration of an application, and what its stages hand on to each other."""
+
+    application: Application
+    source: Callable[[Path], Source]
+    noun: str
+    title: str
+    out: Path
+    shown: Sequence[str] = ()
+    input: Source = field(init=False)
+    program: Program = field(init=False)
+    result: Result = field(init=False)
+    took: dict[str, float] = field(default_factory=dict)
+
+
+def demonstrate(show: Show, say: Say) -> None:
+    """Run an application and tell each step; at the end the timeline of the entity for which most fluents hold."""
+    say.begin("starting Spark")
+    with spark_session():
+        perform(STAGES, show, say, show.took)
+    found = show.result.to_arrow().to_pylist()
+    numbers = Counter(row["fluent"] for row in found)
+    say("what was recognised\n" + "\n".join(summary(numbers, show.result.counts.facts, show.took)))
+    entity = richest(found, show.shown)
+    timelines = show.result.timeline().items()
+    own = {fluent: periods for fluent, periods in timelines if _about(fluent, entity, show.shown)}
+    first = min(start for periods in own.values() for start, _ in periods)
     last = max(end or start for periods in own.values() for start, end in periods)
-    say(f"{noun} {entity}, from {application.start} to {last}\n"
-        + "\n".join(timeline(own, application.start, last)))
-    relations = " ".join(f"{table}=background/{table}.csv" for table in tables)
-    say(f"to do the same by hand, in {out}:\n"
-        f"   eventide run rules.ec --events events.csv {f'--background {relations} ' if relations else ''}"
-        f"--start {application.start} -o intervals.csv")
+    say(f"{show.noun} {entity}, from {first} to {last}\n" + "\n".join(timeline(own, first, last)))
+    files = " ".join(_shortly(path, show.out) for path in show.input.events)
+    tables = " ".join(f"{name}={_shortly(path, show.out)}" for name, path in show.input.background.items())
+    say(f"to do the same by hand, in {show.out}:\n   eventide run rules.ec --events {files} "
+        f"{f'--background {tables} ' if tables else ''}--start {show.application.start} --tick {show.application.tick} "
+        "-o intervals.csv")
 
 
-def _trial(application: Application) -> None:
-    """The whole way with a few entities: whatever must be compiled is compiled here, not where time is measured."""
+def generated(application: Application, entities: int, noun: str) -> Callable[[Path], Source]:
+    """A generated stream, written to a CSV."""
+
+    def source(out: Path) -> Source:
+        stream = application.generate(entities)
+        events = out / "events.csv"
+        rows = write_csv(stream, events)
+        assert rows == row_count(stream)
+        tables = write_background(application.background(entities), out / "background")
+        return Source([events], tables, f"{rows:,} generated rows of {len(stream)} kinds for {entities:,} {noun}s: "
+                      f"{events} ({events.stat().st_size / 1e6:.1f} MB)")
+
+    return source
+
+
+def _take(show: Show) -> str:
+    show.input = show.source(show.out)
+    return show.input.told
+
+
+def _compile(show: Show) -> str:
     from eventide.program import load
 
-    with tempfile.TemporaryDirectory() as folder:
-        write_csv(application.generate(TRIAL), f"{folder}/events.csv")
-        tables = write_background(application.background(TRIAL), folder)
-        program = load(application.rules, background=[f"{table}={path}" for table, path in tables.items()])
-        program.run(f"{folder}/events.csv", start=application.start, tick=application.tick).write(f"{folder}/out.csv")
+    rules = shutil.copyfile(show.application.rules, show.out / "rules.ec")
+    show.program = load(rules, background=[f"{name}={path}" for name, path in show.input.background.items()])
+    show.program.require_sound()
+    return f"{len(show.program.model.clauses)} rules became a plan of {len(show.program.fluents)} fluents"
 
 
-def rate(number: int, seconds: float) -> str:
-    """Facts a second, in a readable unit.
+def _recognise(show: Show) -> str:
+    from eventide.spark.batch import run
+    from eventide.spark.tally import Tally
 
-    >>> rate(100_000, 0.05)
-    '2.0 million facts a second'
-    """
-    return f"{number / max(seconds, 1e-9) / 1e6:.1f} million facts a second"
+    with spark_session() as spark, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a program that runs in one bucket is no news here
+        tally = Tally(spark)
+        frame = run(show.program, list(show.input.events), start=show.application.start, tick=show.application.tick,
+                    spark=spark, tally=tally)
+        show.result = Result(frame.toArrow(), tally.counts)
+    write_intervals(show.result.to_arrow(), show.out)
+    return (f"{len(show.result):,} maximal intervals from {show.result.counts.facts:,} facts, on Spark: "
+            f"{show.out / 'intervals.csv'}")
+
+
+def _report(show: Show) -> str:
+    from eventide.report import write_report
+
+    path = show.out / "report.html"
+    figures: dict[str, Any] = {
+        "facts": show.result.counts.facts, "intervals": len(show.result),
+        "seconds": [{"step": name, "seconds": round(value, 2)} for name, value in show.took.items()]}
+    write_report(path, show.result.to_arrow(), title=show.title, statistics=figures)
+    return f"report with timeline and tables: {path}"
+
+
+STAGES: tuple[Stage[Show], ...] = (
+    Stage("events", "taking events", _take),
+    Stage("rules", "compiling the rules", _compile),
+    Stage("recognise", "recognising situations", _recognise),
+    Stage("report", "writing the report", _report),
+)
 
 
 def summary(intervals: Counter[str], facts: int, took: dict[str, float]) -> Iterable[str]:
@@ -147,3 +248,9 @@ def timeline(fluents: dict[str, list[Period]], low: int, high: int, width: int =
 def _about(fluent: str, entity: str, shown: Sequence[str]) -> bool:
     name, _, rest = fluent.partition("(")
     return (not shown or name in shown) and entity in rest.rpartition(")")[0].split(",")
+
+
+def _shortly(path: str | Path, folder: Path) -> str:
+    """A path as it is written from a folder, if it is inside."""
+    text = str(path)
+    return text.removeprefix(f"{folder}/")

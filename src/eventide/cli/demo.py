@@ -6,16 +6,22 @@ import sys
 from importlib import import_module
 from itertools import count
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from eventide.cli.messages import messages
 
 DEFAULT = "maritime"
-# Name, module with `run(out: Path, say: Callable[[str], None]) -> None`, and what it shows.
+# Name, module with `run(out: Path, say: Say) -> object` (Say of `applications.demonstration`), and what it shows.
 DEMOS = {
-    "maritime": ("eventide.applications.maritime.demo", "400 vessels, 100,000 events: 21 situations at sea"),
+    "maritime": ("eventide.applications.maritime.demo", "300 vessels, 6 hours: 47 situations at sea, scored"),
+    "transport": ("eventide.applications.transport.demo", "1000 buses: punctuality, driving, comfort of passengers"),
+    "activity": ("eventide.applications.activity.demo", "people in a public space: meeting, moving together, fighting"),
+    "fleet": ("eventide.applications.fleet.demo", "500 commercial vehicles: speeding, dangerous driving, refuelling"),
+    "voting": ("eventide.applications.voting.demo", "a committee of 1000: motions, votes, obligations, sanctions"),
+    "netbill": ("eventide.applications.netbill.demo", "ten markets: quotes, contracts, obligations, suspensions"),
+    "city": ("eventide.applications.city.demo", "a city during events: parking, congestion, air, when to add security"),
     "toy": ("eventide.applications.toy.demo", "1000 people: where they are, when they are rich, when they are happy"),
 }
 
@@ -40,10 +46,38 @@ def demo(
     run = import_module(DEMOS[name][0]).run
     folder = out or Path("eventide-demo") / name
     folder.mkdir(parents=True, exist_ok=True)
-    numbers = count(1)
-
-    def say(text: str) -> None:
-        messages.say(text if messages.json else f"{next(numbers)}. {text}", sys.stdout)
-
-    run(folder, say)
+    with _Teller() as say:
+        run(folder, say)
     messages.say(f"everything it made is in {folder}")
+
+
+class _Teller:
+    """Tells finished steps with their numbers; on a terminal it shows what is going on until the next is told."""
+
+    def __init__(self) -> None:
+        self._numbers = count(1)
+        self._status: Any = None
+
+    def __call__(self, text: str) -> None:
+        self._end()
+        messages.say(text if messages.json else f"{next(self._numbers)}. {text}", sys.stdout)
+
+    def begin(self, title: str) -> None:
+        """Show a step that may take a while."""
+        self._end()
+        if not messages.quiet and not messages.json and sys.stderr.isatty():
+            from rich.console import Console
+
+            self._status = Console(stderr=True).status(f"{title} …")
+            self._status.start()
+
+    def _end(self) -> None:
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def __enter__(self) -> _Teller:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()

@@ -97,7 +97,8 @@ def _spoof(places: Floats, knots: Floats, rng: np.random.Generator) -> Floats:
     """Now and then a place lies tens of kilometres away; of a vessel that moves, up to three in a row."""
     found = places.copy()
     for first in np.flatnonzero(rng.random(len(places)) < SPOOFED):
-        found[first : first + rng.integers(1, 4 if knots[first] > 1 else 2)] += rng.uniform(30, 80, 2) * rng.choice((-1, 1), 2)
+        number = rng.integers(1, 4 if knots[first] > 1 else 2)
+        found[first : first + number] += rng.uniform(30, 80, 2) * rng.choice((-1, 1), 2)
     return found
 
 

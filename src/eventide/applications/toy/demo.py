@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from eventide.applications.demonstration import Say, demonstrate
+from eventide.applications import APPLICATIONS
+from eventide.applications.demonstration import Say, Show, demonstrate, generated
 
 
 def run(out: Path, say: Say) -> None:
     """Leave the events, the rules and the recognised intervals in `out`; `say` tells each step."""
-    demonstrate("toy", out, say, entities=1000, noun="person")
+    toy = APPLICATIONS["toy"]
+    demonstrate(Show(toy, generated(toy, 1000, "person"), "person", "A thousand people", out), say)

@@ -1,0 +1,1 @@
+"""A city during events: parking, congestion, air quality, security."""

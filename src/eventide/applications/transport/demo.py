@@ -1,0 +1,14 @@
+"""The demonstration `transport`: a generated stream through its rules, on Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from eventide.applications import APPLICATIONS
+from eventide.applications.demonstration import Say, Show, demonstrate, generated
+
+
+def run(out: Path, say: Say) -> None:
+    """Leave the events, the rules, the recognised intervals and a report in `out`; `say` tells each step."""
+    transport = APPLICATIONS["transport"]
+    demonstrate(Show(transport, generated(transport, 1000, "bus"), "bus", "A thousand buses", out), say)
