@@ -43,6 +43,17 @@ def test_html_with_a_map(result: Path, tmp_path: Path, ships: Sample, capsys: py
     assert len(out.read_text()) < with_land
 
 
+def test_reports_of_another_layout(result: Path, tmp_path: Path, ships: Sample) -> None:
+    positions, out = tmp_path / "feed.csv", tmp_path / "report.html"
+    rows = ["MMSI,BaseDateTime,LAT,LON,SOG,COG,Heading,VesselName,VesselType"]
+    rows += [f"{vessel},2022-01-03T0{hour}:00:00,{48 + hour / 10},-5.2,9.1,30,31,AURORA {vessel},31"
+             for vessel in ships.names for hour in range(6)]
+    positions.write_text("\n".join(rows) + "\n")
+    assert main(["report", str(result), "--positions", str(positions), "-o", str(out)]) == 0
+    text = out.read_text()
+    assert "AURORA 227000000" in text and f"{6 * len(ships.names)} positions of {len(ships.names)} vessels" in text
+
+
 def test_equal_results_give_equal_files(result: Path, tmp_path: Path) -> None:
     for ending in ("html", "svg", "png", "txt"):
         found = []

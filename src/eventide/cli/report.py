@@ -13,6 +13,8 @@ from eventide.cli.messages import messages
 from eventide.cli.run import count_of
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from eventide.report.situations import Situations
 
 ENDINGS = (".html", ".svg", ".png", ".txt")
@@ -25,7 +27,8 @@ def report(
         "--out", "-o", metavar="OUT", help="The report: `.html`, a page with timeline, map and tables; `.svg`, `.png`, "
         "`.txt`, the timeline; `-`, the timeline as text on standard output.")],
     positions: Annotated[str | None, typer.Option(
-        metavar="FILE", help="Where entities were, for the map: columns `vessel`, `time`, `lon`, `lat`.")] = None,
+        metavar="FILE", help="Where entities were, for the map: columns `vessel`, `time`, `lon`, `lat`; or AIS reports "
+        "of a known layout.")] = None,
     vessels: Annotated[str | None, typer.Option(
         metavar="FILE", help="What they are called: columns `vessel`, `name`, `type`.")] = None,
     areas: Annotated[str | None, typer.Option(metavar="FILE", help="Areas on the map, as GeoJSON.")] = None,
@@ -62,8 +65,9 @@ def report(
     if out.suffix == ".html":
         from eventide.report import write_report
 
-        count = write_report(out, results, positions=positions, vessels=vessels, areas=areas, title=named, times=times,
-                             coast=coast, fluents=wanted)
+        where, who = _placed(positions) if positions else (None, None)
+        count = write_report(out, results, positions=where, vessels=vessels or who, areas=areas, title=named,
+                             times=times, coast=coast, fluents=wanted)
         messages.say(f"wrote {count_of(count, 'interval')} to {out}; open it in a browser",
                      intervals=count, file=str(out))
         return
@@ -81,6 +85,27 @@ def report(
         return
     _write(out, found, unit, named if title is not None else "", rows, width)
     messages.say(f"drew {count_of(len(found), 'interval')} in {out}", intervals=len(found), file=str(out))
+
+
+def _placed(path: str) -> tuple[str | pa.Table, pa.Table | None]:
+    """Positions as they are, if the file has a column `vessel`; otherwise AIS reports, and what they say of vessels."""
+    from eventide.formats.files import read_text
+    from eventide.formats.table_files import file_table
+    from eventide.signals.ais import read_positions
+
+    plain = path.removesuffix(".gz")
+    if plain.endswith(".csv"):
+        names = [name.strip(' "') for name in read_text(path).first_line().split(",")]
+    elif plain.endswith((".jsonl", ".parquet", ".arrow")):
+        names = list(file_table(path, {}).columns)
+    else:
+        names = []
+    if "vessel" in names:
+        return path, None
+    found = read_positions(path, bad_rows="skip")
+    if found.bad:
+        messages.say(f"left out {count_of(found.bad, 'row')} of {path} that cannot be read", left_out=found.bad)
+    return found.positions, found.vessels
 
 
 def _check_paths(out: Path, inputs: list[str]) -> None:
