@@ -31,15 +31,6 @@ class News:
     settled: int | None = None
 
 
-def together(news: Sequence[News]) -> News:
-    """What several sessions tell of one result."""
-    came, went = ([table for table in tables if table is not None]
-                  for tables in ([found.came for found in news], [found.went for found in news]))
-    settled = [found.settled for found in news if found.settled is not None]
-    return News(joined(came) if came else None, joined(went) if went else None, min(found.edge for found in news),
-                min(settled, default=None))
-
-
 def joined(tables: Sequence[FactTable]) -> FactTable:
     """The rows of one relation as one table."""
     if len(tables) == 1:
@@ -77,41 +68,55 @@ def _coded(codes: Array, values: Sequence[object]) -> Coded:
 # -- from facts --------------------------------------------------------------------------------------------------------
 
 
+Moved = tuple[dict[str, Values], Array, Array | None]
+"""Coded columns with their time, and their end if they are intervals."""
+
+
 @dataclass(frozen=True)
 class Arrived:
-    """News in the codes of the session that reads them."""
+    """News from several sessions, in the codes of the one that reads them."""
 
     fields: Fields
-    came: tuple[dict[str, Values], FactTable] | None
-    went: tuple[dict[str, Values], FactTable] | None
+    came: Moved | None
+    went: Moved | None
     edge: int
 
     @staticmethod
-    def of(store: Store, fields: Fields, news: News) -> Arrived:
+    def of(store: Store, fields: Fields, news: Sequence[News]) -> Arrived:
         """News, coded; the domains must be open."""
-        came, went = (None if table is None else (encode_all(store, fields, table.args), table)
-                      for table in (news.came, news.went))
-        return Arrived(fields, came, went, news.edge)
+        came, went = (_moved(store, fields, [table for table in tables if table is not None])
+                      for tables in ([found.came for found in news], [found.went for found in news]))
+        return Arrived(fields, came, went, min(found.edge for found in news))
 
     @property
     def last(self) -> int | None:
         """The last time there is in it."""
-        tables = [part[1] for part in (self.came, self.went) if part is not None]
-        times = [t[t != OPEN] for table in tables for t in (table.time, table.end) if t is not None]
+        times = [t[t != OPEN] for moved in (self.came, self.went) if moved is not None for t in moved[1:]
+                 if t is not None]
         return max((int(t.max()) for t in times if len(t)), default=None)
 
     def results(self, space: Space) -> tuple[Result | None, Result | None]:
         """What came and what went."""
-        came, went = (None if part is None else received(space, self.fields, *part) for part in (self.came, self.went))
+        came, went = (None if moved is None else received(space, self.fields, *moved)
+                      for moved in (self.came, self.went))
         return came, went
 
 
-def received(space: Space, fields: Fields, columns: Mapping[str, Values], table: FactTable) -> Result:
-    """Facts of `as_facts` as the result they were."""
-    timeline, length = space.timeline, len(table)
-    time = table.time - timeline.origin
-    if table.end is None:
+def _moved(store: Store, fields: Fields, tables: Sequence[FactTable]) -> Moved | None:
+    if not tables:
+        return None
+    coded = [encode_all(store, fields, table.args) for table in tables]
+    ends = [table.end for table in tables if table.end is not None]
+    return ({name: np.concatenate([columns[name] for columns in coded]) for name in coded[0]},
+            np.concatenate([table.time for table in tables]), np.concatenate(ends) if ends else None)
+
+
+def received(space: Space, fields: Fields, columns: Mapping[str, Values], time: Array, end: Array | None) -> Result:
+    """Facts of `as_facts`, coded, as the result that they were."""
+    timeline, length = space.timeline, len(time)
+    time = time - timeline.origin
+    if end is None:
         return Rows(fields, {**columns, TIME: time}, length, timed=True)
     rows = Rows(fields, columns, length, timed=False)
-    ends = np.where(table.end == OPEN, timeline.mask, table.end - timeline.origin)
+    ends = np.where(end == OPEN, timeline.mask, end - timeline.origin)
     return from_unsorted(space, fields, pack_with(space, rows, fields, time), pack_with(space, rows, fields, ends))

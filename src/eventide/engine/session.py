@@ -122,7 +122,7 @@ class Session:
 
     # -- query times --------------------------------------------------------------------------------------------------
 
-    def arrived(self, news: Mapping[str, News]) -> dict[str, Arrived]:
+    def arrived(self, news: Mapping[str, Sequence[News]]) -> dict[str, Arrived]:
         """News of results that the plan reads and other sessions keep up to date, in the codes of this session."""
         for domain in self.store.domains.values():
             domain.open()
@@ -291,16 +291,16 @@ class Session:
                     tables.append(self._table(wanted, held, space))
         return pa.concat_tables(tables).unify_dictionaries()
 
-    def settled(self, query: int, news: Mapping[str, News] | None = None) -> dict[str, int]:
+    def settled(self, query: int, elsewhere: Mapping[str, int] | None = None) -> dict[str, int]:
         """Before which time each result can never change again, if `query` is the next query time.
 
-        `news` are those of the last one, with what is settled elsewhere.
+        `elsewhere` are those times of results that other sessions keep up to date.
         """
         assert self._space is not None and self.start is not None
         low = self.start + 1 if self.settings.window is None else query - self.settings.window + 1
         space = Space(self.store.domains, replace(self._space.timeline, until=query))
-        edges = {name: Arrived(self.plan.imports[name].fields, None, None, found.settled)
-                 for name, found in (news or {}).items() if name in self.plan.imports and found.settled is not None}
+        edges = {name: Arrived(self.plan.imports[name].fields, None, None, edge)
+                 for name, edge in (elsewhere or {}).items() if name in self.plan.imports}
         update = self._update(space, query, low, {}, edges)
         return {name: edge + space.timeline.origin for name, edge in update.find_edges().items()}
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from eventide.analysis.patterns import leaf_count, name_of
-from eventide.engine.exchange import News, together
+from eventide.engine.exchange import News
 from eventide.engine.retained import Batch
 from eventide.engine.session import Changes, Session
 from eventide.engine.windowed import Queue
@@ -42,6 +42,8 @@ COUNTED = pa.schema([("stage", pa.int32()), ("bucket", pa.int32()), *(
 Row = tuple[int, int, bytes]
 Given = tuple[FactTable, bool | npt.NDArray[np.bool_]]
 """Facts, and which of them are counted elsewhere."""
+Told = dict[str, list[News]]
+"""What buckets of earlier stages say of their results."""
 _FEW = 3  # a unit over more query times than this is sorted first
 
 
@@ -208,7 +210,7 @@ class _News(NamedTuple):
 
     stage: int
     bucket: int
-    content: list[tuple[int, dict[str, News]]]
+    content: list[tuple[int, Told]]
 
 
 class Bucket:
@@ -234,7 +236,7 @@ class Bucket:
         return out.rows(self)
 
     def _go_through(self, unit: Unit, contents: Sequence[Mapping[str, Given]],
-                    news: Mapping[int, dict[str, list[News]]], out: _Out) -> None:
+                    news: Mapping[int, Told], out: _Out) -> None:
         batches = [self._coded(content, out) for content in contents if content]
         self.clock = self.clock.after(unit, self.flow)
         if self.session.start is None:
@@ -247,7 +249,7 @@ class Bucket:
                 self.session.accept(found)
         while (query := self.clock.query(self.flow)) is not None:
             self._accept(queues, query)
-            self._advance(query, {name: together(told) for name, told in news.get(query, {}).items()}, out)
+            self._advance(query, news.get(query, {}), out)
             self.clock = replace(self.clock, queries=self.clock.queries + 1)
         self._accept(queues, None)
 
@@ -266,7 +268,7 @@ class Bucket:
             out.events += batches[name].counted()
         return batches
 
-    def _advance(self, query: int, news: Mapping[str, News], out: _Out) -> None:
+    def _advance(self, query: int, news: Told, out: _Out) -> None:
         session, flow = self.session, self.flow
         arrived = session.arrived(news)
         self._owned.fill(session.store)  # with what the news brought
@@ -274,7 +276,7 @@ class Bucket:
         out.query_time = query
         if changes.late.num_rows:
             out.late.append(listed(changes.late, query))
-        settled = session.settled(query + flow.step, news) if flow.emit == "final" else {}
+        settled = session.settled(query + flow.step, _settled(news)) if flow.emit == "final" else {}
         if session.wanted:
             table = self._final(query, settled) if flow.emit == "final" else emitted(session, changes, "changes")
             if table.num_rows:
@@ -335,14 +337,19 @@ def _units(parts: Iterable[_Facts]) -> Iterator[tuple[Unit, list[dict[str, Given
         yield (Unit(key, min(firsts, default=None), max(lasts, default=None)), [part.content for part in found[key]])
 
 
-def _by_query(parts: Iterable[_News]) -> dict[int, dict[str, list[News]]]:
+def _by_query(parts: Iterable[_News]) -> dict[int, Told]:
     """What earlier stages tell, by query time and relation."""
-    found: dict[int, dict[str, list[News]]] = {}
+    found: dict[int, Told] = {}
     for part in parts:
         for query, content in part.content:
             for name, news in content.items():
-                found.setdefault(query, {}).setdefault(name, []).append(news)
+                found.setdefault(query, {}).setdefault(name, []).extend(news)
     return found
+
+
+def _settled(news: Told) -> dict[str, int]:
+    """Before which time what earlier stages tell can never change again."""
+    return {name: min(found.settled for found in told if found.settled is not None) for name, told in news.items()}
 
 
 @dataclass
@@ -357,12 +364,11 @@ class _Out:
     query_time: int | None = None
     changes: list[pa.Table] = field(default_factory=list)
     late: list[pa.Table] = field(default_factory=list)
-    news: dict[tuple[int, int], dict[int, dict[str, News]]] = field(default_factory=dict)
+    news: dict[tuple[int, int], dict[int, Told]] = field(default_factory=dict)
 
     def tell(self, stage: int, bucket: int, query: int, relation: str, news: News) -> None:
         """Send news on."""
-        told = self.news.setdefault((stage, bucket), {}).setdefault(query, {})
-        told[relation] = together([told[relation], news]) if relation in told else news
+        self.news.setdefault((stage, bucket), {}).setdefault(query, {}).setdefault(relation, []).append(news)
 
     def rows(self, bucket: Bucket) -> list[Row]:
         """The packed rows."""

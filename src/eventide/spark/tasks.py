@@ -199,7 +199,7 @@ class _Bucket(Recognition):
     def executor_over(self, space: Space, streams: Mapping[str, Stream]) -> Executor:
         executor = super().executor_over(space, streams)
         for name, (fields, columns, table) in self._imported.items():
-            result = received(space, fields, columns, table)
+            result = received(space, fields, columns, table.time, table.end)
             if name.startswith(FIRED):
                 assert isinstance(result, Rows)
                 executor.fired[name.removeprefix(FIRED)] = result
