@@ -21,15 +21,12 @@ from eventide.applications.maritime.pipeline import RULES, UNUSED, background, j
 from eventide.applications.maritime.scoring import Score, score, table
 from eventide.applications.maritime.staging import HORIZON
 from eventide.applications.maritime.traffic import EPOCH, PER_REGION, Traffic, traffic
-from eventide.signals.cleaning import Cleaning
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from eventide.signals.areas import Areas
     from eventide.spark.positions import SparkSignals
-
-DAY = 86_400
 
 
 @dataclass
@@ -91,8 +88,7 @@ def clean(work: Work) -> str:
 
     work.areas = read_areas(work.paths["areas"])
     steps = (AreaStep(work.areas), PieceStep(Nearness(), _buckets(work)))
-    work.signals = positions_on_spark(work.paths["positions"], preset="ais", steps=steps, spark=work.spark,
-                                      cleaning=Cleaning(earliest=EPOCH - DAY, latest=EPOCH + HORIZON + DAY))
+    work.signals = positions_on_spark(work.paths["positions"], preset="ais", steps=steps, spark=work.spark)
     counts = work.signals.counts
     reasons = ", ".join(f"{reason} {number:,}" for reason, number in counts.items())
     bad = sum(counts.values())
