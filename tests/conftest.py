@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.executors import Executor, Local, OnSpark
 
 from eventide.java import find_java
 
@@ -25,7 +26,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Spark's workers find the functions of tests, whichever test starts Spark first.
-os.environ["PYTHONPATH"] = str(ROOT)
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 
 # The first example of a test may compile a kernel, so no example has a deadline.
 # The default profile tries the same examples every time, so that a run says something about the change at hand.
@@ -70,3 +71,9 @@ def spark() -> Iterator[Any]:
     session = start("local[2]", name="eventide-tests", buckets=2)
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="module", params=["local", pytest.param("spark", marks=pytest.mark.spark)])
+def executor(request: pytest.FixtureRequest) -> Executor:
+    """Where the conformance tests run: each of them once on one machine, once on Spark."""
+    return Local() if request.param == "local" else OnSpark(request.getfixturevalue("spark"))

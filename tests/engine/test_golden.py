@@ -1,4 +1,5 @@
-"""The applications' own event descriptions give RTEC's recorded answers; in windows, but for its defects."""
+"""The applications' own event descriptions give RTEC's recorded answers on every executor; in windows, but for its
+defects."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from typing import NamedTuple
 
 import numba
 import pytest
-from tests.engine.windowed_golden import KNOWN, classified
+from tests.engine.windowed_golden import KNOWN, Row, classified
+from tests.executors import Executor, Run
 
 import eventide as ev
 from eventide.applications import APPLICATIONS
@@ -47,28 +49,47 @@ def rows_of(file: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(text))
 
 
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="too much data for loops that are not compiled")
-@pytest.mark.parametrize("name", sorted(GOLDEN))
-def test_single_window(name: str, shared_data: Locate) -> None:
+class Recorded(NamedTuple):
+    """What RTEC printed: the rows of fluents and the events."""
+
+    rows: list[Row]
+    events: list[tuple[str, str, int]]
+
+
+def recorded(name: str, setting: str, shared_data: Locate) -> tuple[Run, Recorded]:
+    """A recorded run as one of ours, and its answers."""
     golden = GOLDEN[name]
-    folder = shared_data(f"golden/rtec/{name}/{golden.setting}")
+    folder = shared_data(f"golden/rtec/{name}/{setting}")
     params = json.loads((folder / "params.json").read_text())
     background = [f"{relation}={shared_data(f'data/applications/{file}')}" for relation, file in golden.background]
     program = ev.load(APPLICATIONS[golden.application].rules, background=background)
-    events = [shared_data(f"data/rtec/{file}") for file in golden.events]
-    wanted = sorted((r["fluent"], r["args"], r["value"], int(r["start"]), int(r["end"]))
-                    for r in rows_of(folder / "printed.csv.gz"))
+    rows = [(int(r["query_time"]), r["fluent"], r["args"], r["value"], int(r["start"]), int(r["end"]))
+            for r in rows_of(folder / "printed.csv.gz")]
+    printed = folder / "events.csv.gz"
+    events = [(r["event"], r["args"], int(r["time"])) for r in rows_of(printed)] if printed.exists() else []
     options = {"window": params["window"], "step": params["step"], "start": params["start"], "end": params["end"],
-               "tick": params["clock_tick"], "emit": "windows"}
-    result = program.run(events, fluents=sorted({row[0] for row in wanted}), **options)
-    found = sorted((r["fluent"], r["args"], r["value"], r["start"], r["end"]) for r in result.to_arrow().to_pylist())
-    assert found == wanted
-    if (folder / "events.csv.gz").exists():
-        recorded = rows_of(folder / "events.csv.gz")
-        names = sorted({r["event"] for r in recorded})
-        answer = program.run(events, fluents=names, **options).to_arrow().to_pylist()
-        assert sorted(known_arguments(r["fluent"], r["args"], r["start"]) for r in answer) == sorted(
-            known_arguments(r["event"], r["args"], int(r["time"])) for r in recorded)
+               "tick": params["clock_tick"], "emit": "windows",
+               "fluents": sorted({row[1] for row in rows} | {event[0] for event in events})}
+    return Run(program, [shared_data(f"data/rtec/{file}") for file in golden.events], options), Recorded(rows, events)
+
+
+def found_by(executor: Executor, run: Run) -> tuple[list[Row], list[tuple[str, str, int]]]:
+    """The rows of fluents and the events of a run."""
+    rows = executor.answers({"": run})[""]
+    fluents = [(r["query_time"], r["fluent"], r["args"], r["value"], r["start"], r["end"]) for r in rows if r["value"]]
+    return fluents, [(r["fluent"], r["args"], r["start"]) for r in rows if not r["value"]]
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="too much data for loops that are not compiled")
+@pytest.mark.parametrize("name", sorted(GOLDEN))
+def test_single_window(name: str, executor: Executor, shared_data: Locate) -> None:
+    run, wanted = recorded(name, GOLDEN[name].setting, shared_data)
+    rows, events = found_by(executor, run)
+    assert sorted(row[1:] for row in rows) == sorted(row[1:] for row in wanted.rows)
+    if wanted.events:
+        names = {event[0] for event in wanted.events}
+        assert sorted(known_arguments(*event) for event in events if event[0] in names) == sorted(
+            known_arguments(*event) for event in wanted.events)
 
 
 def known_arguments(name: str, args: str, time: int) -> tuple[str, tuple[str, ...], int]:
@@ -77,17 +98,7 @@ def known_arguments(name: str, args: str, time: int) -> tuple[str, tuple[str, ..
 
 
 @pytest.mark.parametrize(("name", "setting"), sorted(KNOWN))
-def test_windows(name: str, setting: str, shared_data: Locate) -> None:
-    golden = GOLDEN[name]
-    folder = shared_data(f"golden/rtec/{name}/{setting}")
-    params = json.loads((folder / "params.json").read_text())
-    background = [f"{relation}={shared_data(f'data/applications/{file}')}" for relation, file in golden.background]
-    program = ev.load(APPLICATIONS[golden.application].rules, background=background)
-    recorded = [(int(r["query_time"]), r["fluent"], r["args"], r["value"], int(r["start"]), int(r["end"]))
-                for r in rows_of(folder / "printed.csv.gz")]
-    result = program.run([shared_data(f"data/rtec/{file}") for file in golden.events], window=params["window"],
-                         step=params["step"], start=params["start"], end=params["end"], tick=params["clock_tick"],
-                         emit="windows", fluents=sorted({row[1] for row in recorded}))
-    found = [(r["query_time"], r["fluent"], r["args"], r["value"], r["start"], r["end"])
-             for r in result.to_arrow().to_pylist()]
-    assert classified(recorded, found) == KNOWN[name, setting]
+def test_windows(name: str, setting: str, executor: Executor, shared_data: Locate) -> None:
+    run, wanted = recorded(name, setting, shared_data)
+    rows, _ = found_by(executor, run)
+    assert classified(wanted.rows, rows) == KNOWN[name, setting]

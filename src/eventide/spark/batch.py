@@ -26,10 +26,6 @@ from eventide.spark.tasks import Job, Source
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_ROWS = "fluent string, args string, value string, start bigint, end bigint"
-_RESULTS = {"timeline": _ROWS, "windows": f"query_time bigint, {_ROWS}",
-            "changes": f"query_time bigint, change string, {_ROWS}"}
-
 
 def run(program: Program, events: object, *, window: int | None = None, step: int | None = None,
         start: int | None = None, end: int | None = None, tick: int = 1, emit: Emit = "timeline",
@@ -57,10 +53,7 @@ def run(program: Program, events: object, *, window: int | None = None, step: in
               tuple(options.items()), tally)
     inputs = list(_inputs(session, events, program))
     job = replace(job, settings=_settled(program, settings, inputs, options))
-    rows = reduce(lambda a, b: a.unionByName(b), [_marked(session, job), *(_read(job, *found) for found in inputs)])
-    for stage in range(1, job.last):
-        rows = _exchanged(rows, number).mapInArrow(_Staging(job, stage), DDL)
-    return _exchanged(rows, number).mapInArrow(_Finishing(job), _RESULTS[emit])
+    return spread_over(session, job, inputs)
 
 
 def settled(program: Program, events: object, settings: Settings, *, spark: SparkSession, **options: Any) -> Settings:
@@ -177,6 +170,14 @@ class _Spans:
 
 
 # -- stages ------------------------------------------------------------------------------------------------------------
+
+
+def spread_over(spark: SparkSession, job: Job, inputs: Iterable[tuple[DataFrame, Source]]) -> DataFrame:
+    """The rows of a job over its inputs: read, exchanged between the stages, evaluated."""
+    rows = reduce(lambda a, b: a.unionByName(b), [_marked(spark, job), *(_read(job, *found) for found in inputs)])
+    for stage in range(1, job.last):
+        rows = _exchanged(rows, job.buckets).mapInArrow(_Staging(job, stage), DDL)
+    return _exchanged(rows, job.buckets).mapInArrow(_Finishing(job), job.columns)
 
 
 def _marked(spark: SparkSession, job: Job) -> DataFrame:

@@ -36,6 +36,9 @@ from eventide.spark.parts import (
 )
 from eventide.spark.tally import Tally
 
+_ROWS = "fluent string, args string, value string, start bigint, end bigint"
+_COLUMNS = {"timeline": _ROWS, "windows": f"query_time bigint, {_ROWS}",
+            "changes": f"query_time bigint, change string, {_ROWS}"}
 Batches = Iterator[pa.RecordBatch]
 Source = Callable[[pa.RecordBatch], object]
 
@@ -58,6 +61,11 @@ class Job:
     def last(self) -> int:
         """The number of the last stage."""
         return len(self.partitioning.stages) - 1
+
+    @property
+    def columns(self) -> str:
+        """The columns of the result."""
+        return _COLUMNS[self.emit]
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
