@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.report.samples import Sample, sample
+from tests.report.samples import MIDNIGHT, Sample, sample
 
 from eventide.cli.main import main
 from eventide.formats import write_intervals
@@ -52,6 +53,19 @@ def test_reports_of_another_layout(result: Path, tmp_path: Path, ships: Sample) 
     assert main(["report", str(result), "--positions", str(positions), "-o", str(out)]) == 0
     text = out.read_text()
     assert "AURORA 227000000" in text and f"{6 * len(ships.names)} positions of {len(ships.names)} vessels" in text
+
+
+def test_positions_that_cannot_be_shown_are_counted(result: Path, tmp_path: Path, ships: Sample) -> None:
+    positions, out = tmp_path / "p.parquet", tmp_path / "report.html"
+    strange = pa.table({"vessel": [1, 2, 3], "time": [17, MIDNIGHT, MIDNIGHT], "lon": [1.0, 181.0, None],
+                        "lat": [50.0, 50.0, 50.0]})
+    many = sample(vessels=12, reports=500).positions
+    pq.write_table(pa.concat_tables([many, strange]), positions)
+    assert main(["report", str(result), "--positions", str(positions), "-o", str(out)]) == 0
+    text = out.read_text()
+    assert "6,000 positions of 12 vessels" in text and "2022-01-03 00:00:00 to 06:00:00 UTC" in text
+    assert "1 position not on the map: a time far from all others" in text
+    assert "2 positions not on the map: no place on earth" in text
 
 
 def test_equal_results_give_equal_files(result: Path, tmp_path: Path) -> None:

@@ -290,6 +290,8 @@ def test_map_zooms_pans_and_selects(opened: Open, ships: Sample) -> None:
 
 def test_keys_walk_through_rows_and_intervals(opened: Open) -> None:
     page = opened(table_of([("f", "a", "true", 0, 10), ("f", "a", "true", 20, None), ("g", "b", "true", 5, 6)]))
+    type_into(page, "#group", "fluent")
+    settle(page)
     page.run("document.getElementById('rows').focus()")
     page.key("ArrowDown")
     assert text(page, "#live") == "f(a), 2 intervals"
@@ -307,6 +309,10 @@ def test_keys_walk_through_rows_and_intervals(opened: Open) -> None:
     page.key("Enter")  # folds the group
     settle(page)
     page.key("End")
+    assert text(page, "#live") == "g, 1 rows, 1 intervals"
+    type_into(page, "#group", "rarest")
+    settle(page)
+    page.key("Home")
     assert text(page, "#live") == "g, 1 rows, 1 intervals"
 
 

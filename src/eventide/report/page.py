@@ -66,6 +66,9 @@ def write_report(
     tracks = None if positions is None else read_tracks(positions, found.origin)
     shapes = [] if areas is None else read_areas(areas)
     names = {} if vessels is None else read_vessels(vessels)
+    if tracks is not None:
+        warnings = [*warnings, *(f"{number(count)} position{'' if count == 1 else 's'} not on the map: {reason}"
+                                 for reason, count in tracks.left_out.items())]
     text = page(found, tracks if tracks is not None and len(tracks) else None, names, shapes, statistics or {},
                 warnings, title, times, coast)
     with whole_file(Path(path)) as out:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -27,13 +27,17 @@ NAMES = {"vessel": ("vessel", "mmsi", "sourcemmsi", "id"), "time": ("time", "t",
 
 @dataclass(frozen=True)
 class Tracks:
-    """Positions sorted by vessel and time; the positions of `vessels[i]` are `first[i]:first[i + 1]`."""
+    """Positions sorted by vessel and time; the positions of `vessels[i]` are `first[i]:first[i + 1]`.
+
+    `left_out` says how many rows were not taken, by reason.
+    """
 
     vessels: tuple[str, ...]
     first: npt.NDArray[np.int64]
     time: Numbers
     lon: Numbers
     lat: Numbers
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return int(self.time.shape[0])
@@ -51,7 +55,8 @@ class Area:
 def read_tracks(source: object, origin: int) -> Tracks:
     """The tracks of a file or a table with the columns vessel, time (in the unit of the result), lon and lat.
 
-    Rows without a place on earth are left out. Times are counted from `origin`.
+    Rows without a place on earth are left out, and those whose time is far from that of all others: one wrong clock
+    would make all else invisible. Times are counted from `origin`.
 
     >>> table = pa.table({"vessel": [7, 7], "time": [20, 10], "lon": [1.5, 1.0], "lat": [50.0, 51.0]})
     >>> read_tracks(table, 10).lon.tolist()
@@ -62,12 +67,24 @@ def read_tracks(source: object, origin: int) -> Tracks:
     time = _numbers(columns["time"], table, "time", origin)
     lon, lat = (_numbers(columns[name], table, name) for name in ("lon", "lat"))
     names, codes = np.unique(np.array(_texts(columns["vessel"]), dtype=object).astype(str), return_inverse=True)
-    good = np.isfinite(time) & (np.abs(lon) <= 180) & (np.abs(lat) < 89)
-    order = np.flatnonzero(good)
+    placed = (np.abs(lon) <= 180) & (np.abs(lat) < 89)
+    timed = _near_in_time(time)
+    order = np.flatnonzero(placed & timed)
     order = order[np.lexsort((time[order], codes[order]))]
     used, counts = np.unique(codes[order], return_counts=True)
     first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return Tracks(tuple(str(names[code]) for code in used), first, time[order], lon[order], lat[order])
+    reasons = {"no place on earth": int((~placed).sum()), "a time far from all others": int((placed & ~timed).sum())}
+    return Tracks(tuple(str(names[code]) for code in used), first, time[order], lon[order], lat[order],
+                  {reason: number for reason, number in reasons.items() if number})
+
+
+def _near_in_time(time: Numbers) -> npt.NDArray[np.bool_]:
+    """Times that lie no further outside the middle 99.8 per cent of them than these are long."""
+    known = time[np.isfinite(time)]
+    if not known.shape[0]:
+        return np.zeros(time.shape[0], np.bool_)
+    low, high = np.quantile(known, [0.001, 0.999])
+    return np.asarray((time >= low - (high - low)) & (time <= high + (high - low)))
 
 
 def read_vessels(source: object) -> dict[str, tuple[str, str]]:

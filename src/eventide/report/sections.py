@@ -80,7 +80,7 @@ def entity_table(shown: Shown) -> str:
 def facts_of_run(statistics: Mapping[str, object]) -> str:
     """Named figures as a list; figures that are tables follow it."""
     plain = {name: value for name, value in statistics.items() if not _is_table(value)}
-    parts = []
+    parts, tables = [], []
     if plain:
         items = "".join(f"<div><dt>{escape(name)}</dt><dd>{_figure(value)}</dd></div>" for name, value in plain.items())
         parts.append(f'<dl class="figures">{items}</dl>')
@@ -89,7 +89,9 @@ def facts_of_run(statistics: Mapping[str, object]) -> str:
             rows: list[Mapping[str, object]] = list(value)  # type: ignore[call-overload]
             head = list(dict.fromkeys(key for row in rows for key in row))
             cells = [[_cell(row.get(key)) for key in head] for row in rows]
-            parts.append(_table(f"run{at}", name, head, cells, None))
+            tables.append(_table(f"run{at}", name, head, cells, None))
+    if tables:
+        parts.append(f'<div class="tables">{"".join(tables)}</div>')
     return "".join(parts) or '<p class="empty">No statistics were given.</p>'
 
 

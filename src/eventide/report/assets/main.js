@@ -6,7 +6,8 @@ function listenToFilters() {
     const wanted = byId("entity").value.trim();
     view.entity = entities.find(id => id === wanted) ?? entities.find(id => nameOf(id) === wanted) ?? wanted;
     view.value = byId("value").value;
-    view.group = byId("group").value;
+    view.group = byId("group").value === "entity" ? "entity" : "fluent";
+    view.rarest = byId("group").value === "rarest";
     pageNumber = 0;
     scroller.scrollTop = 0;
     changed("filter");
@@ -115,6 +116,8 @@ function update(kinds) {
 async function start() {
   columns = await readColumns();
   ({rows, entities} = readRows(columns));
+  rarity = new Array(facts.fluents.length).fill(0);
+  for (const row of rows) rarity[row.fluent] += row.last - row.first;
   shown = new Uint8Array(columns.start.length);
   readTheme();
   listenToTheme();

@@ -165,11 +165,8 @@ function placeOf(v, time) {
   };
 }
 
-let rarity;
-
 function drawVessels(pen, width, height) {
   const time = cursorTime();
-  rarity ??= facts.fluents.map((_, fluent) => rows.reduce((sum, row) => sum + (row.fluent === fluent ? row.last - row.first : 0), 0));
   const holding = facts.vessels.map(() => []), pairs = [];
   partners.clear();
   rows.forEach((row, number) => {

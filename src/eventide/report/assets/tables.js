@@ -55,15 +55,13 @@ function showTimeline() {
 }
 
 function drawLegend() {
-  const counts = new Array(facts.fluents.length).fill(0);
-  for (const row of rows) counts[row.fluent] += row.last - row.first;
   const buttons = facts.fluents.map((name, fluent) => {
     const button = element("button", undefined, "chip");
     button.type = "button";
     button.setAttribute("aria-pressed", String(!view.hidden.has(fluent)));
     const swatch = element("i");
     swatch.style.background = colourOf(fluent);
-    button.append(swatch, element("span", name), element("small", counts[fluent].toLocaleString("en")));
+    button.append(swatch, element("span", name), element("small", rarity[fluent].toLocaleString("en")));
     button.title = "Click to show or hide, double-click to show only this";
     button.addEventListener("click", () => {
       if (!view.hidden.delete(fluent)) view.hidden.add(fluent);
@@ -95,7 +93,7 @@ function listNow() {
   });
   byId("now-time").textContent = timeText(Math.round(time)) + (isDates ? " UTC" : "");
   byId("time").textContent = timeText(Math.round(time));
-  const cards = [...groups].sort((a, b) => a[0] - b[0]).map(([fluent, found]) => {
+  const cards = [...groups].sort((a, b) => rarity[a[0]] - rarity[b[0]]).map(([fluent, found]) => {
     const card = element("div", undefined, "card");
     const head = element("h4");
     const swatch = element("i");

@@ -214,7 +214,7 @@ function drawCursor(pen, height) {
   pen.moveTo(x, AXIS - 6);
   pen.lineTo(x, height);
   pen.stroke();
-  const text = clockText(time);
+  const text = clockText(isDates ? Math.round(time) : time);
   pen.font = `600 11px ${theme.font}`;
   const half = pen.measureText(text).width / 2 + 6;
   const middle = Math.min(Math.max(x, labelWidth + half), labelWidth + plotWidth + 8 - half);

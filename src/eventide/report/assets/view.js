@@ -1,9 +1,9 @@
 // What is shown: the period, the filters, the time under the cursor; and who must be told when it changes.
 const view = {
-  from: facts.first, to: facts.last, cursor: facts.first, hover: null, group: "fluent",
+  from: facts.first, to: facts.last, cursor: facts.first, hover: null, group: "fluent", rarest: true,
   words: [], entity: "", value: "", hidden: new Set(), folded: new Set(), item: 0, interval: -1, playing: false,
 };
-let columns, rows, entities, shown, items, shownCount = 0, mostAtOnce = 0;
+let columns, rows, entities, rarity, shown, items, shownCount = 0, mostAtOnce = 0;
 const MANY = 40;  // situations with more rows than this are folded at first
 const listeners = [];
 const pending = new Set();
@@ -70,6 +70,10 @@ function applyFilters() {
     }
   });
   const order = view.group === "fluent" ? [...groups.keys()] : ["", ...entities].filter(key => groups.has(key));
+  if (view.group === "fluent" && view.rarest) {
+    const count = key => rarity[rows[groups.get(key)[0]].fluent];
+    order.sort((a, b) => count(a) - count(b));
+  }
   items = [];
   for (const key of order) {
     const members = groups.get(key);
