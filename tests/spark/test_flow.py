@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,7 +22,9 @@ from tests.spark.flows import Given, Local, cut, span, streamed, units_of
 import eventide as ev
 from eventide.analysis.patterns import name_of
 from eventide.applications import APPLICATIONS
-from eventide.spark.flow import flow_of
+from eventide.applications.maritime import generator as maritime
+from eventide.formats.facts import merged
+from eventide.spark.flow import Unit, flow_of
 
 Locate = Callable[[str], Path]
 FEWER = settings(max_examples=max(settings().max_examples // 4, 8))
@@ -110,3 +114,104 @@ def test_applications(name: str, window: int, step: int, shared_data: Locate) ->
     found = streamed(flow_of(program, buckets=3, **options), [units[:4], units[4:5], units[5:]], lambda: True)
     assert found.rows == wanted.rows
     assert found.counts == wanted.counts
+
+
+TIMES = ("arrival", "time", "start", "end")
+
+
+def test_state_does_not_grow() -> None:
+    """A long stream of vessels that meet: what the buckets of both stages hold stays within a bound."""
+    application, vessels, horizon = APPLICATIONS["maritime"], 30, maritime.HORIZON
+    tables = {name: pa.table(dict(columns)) for name, columns in application.background(vessels).items()}
+    program = ev.load(application.rules, background=[tables])
+    parts = []
+    for turn in range(3):
+        stream = application.generate(vessels, seed=turn)
+        facts = program.read({event: pa.table({
+            "time" if name == "start" else name: values + turn * horizon if name in TIMES else values
+            for name, values in columns.items()}) for event, columns in stream.items()})
+        parts += cut(facts, [turn * horizon + horizon * place // 8 for place in range(1, 8)])
+    units = units_of(parts)
+    held: list[dict[int, int]] = []
+    flow = flow_of(program, buckets=2, window=7200, step=1800, start=0)
+    streamed(flow, [[unit] for unit in units], after=lambda outcome: held.append(
+        {stage: sum(rows for place, rows in outcome.state.items() if place[0] == stage) for stage in (1, 2)}))
+    for stage in (1, 2):
+        sizes = [found[stage] for found in held]
+        assert max(sizes[8:16]) > 100
+        assert max(sizes[16:]) <= 1.3 * max(sizes[8:16])
+
+
+# -- one flow ----------------------------------------------------------------------------------------------------------
+
+MEET = """
+initiatedAt(tired(X)=true, T) :- happensAt(works(X), T).
+terminatedAt(tired(X)=true, T) :- happensAt(sleeps(X), T).
+initiatedAt(talking(X, Y)=true, T) :- happensAt(meets(X, Y), T), holdsAt(tired(X)=true, T), holdsAt(tired(Y)=true, T).
+terminatedAt(talking(X, Y)=true, T) :- happensAt(end(tired(Y)=true), T).
+"""
+
+
+def events(*rows: tuple[Any, ...]) -> pa.Table:
+    """Rows of time, event and up to two names."""
+    return pa.table({name: [row[i] if i < len(row) else None for row in rows]
+                     for i, name in enumerate(("time", "event", "one", "other"))})
+
+
+def test_people_who_come_one_after_the_other() -> None:
+    """Whoever a stage only hears of from others is known in time, also in the batch in which everything is new."""
+    program = ev.parse(MEET)
+    rng = random.Random(3)
+    rows: list[tuple[Any, ...]] = []
+    for time in range(1, 400):
+        known = [f"p{number}" for number in range(time // 8, time // 8 + 12)]
+        rows.append((time, rng.choice(("works", "works", "sleeps")), rng.choice(known)))
+        rows.append((time, "meets", rng.choice(known), rng.choice(known)))
+    units = units_of([program.read(events(*rows[at:at + 40])) for at in range(0, len(rows), 40)])
+    wanted = Local(program, window=40, step=20, start=0).changes(units)
+    assert len(wanted.rows) > 300
+    for buckets in (2, 5):
+        flow = flow_of(program, buckets=buckets, window=40, step=20, start=0)
+        assert flow.last > 1 and flow.buckets == buckets
+        assert streamed(flow, [[unit] for unit in units], lambda: rng.random() < 0.2).rows == wanted.rows
+
+
+def test_a_unit_in_several_parts() -> None:
+    """Parts with one key are one unit, whatever their order: the clock moves when all of them are there."""
+    program = ev.parse(MEET)
+    flow = flow_of(program, buckets=2, window=10, step=5, start=0)
+    facts = [program.read(events(*rows)) for rows in (
+        [(30, "works", "a"), (31, "meets", "b", "a")], [(2, "works", "b"), (29, "sleeps", "b")])]
+    (late, one), (early, other) = units_of(facts)
+    same = [(late, one), (early._replace(key=late.key), other)]
+    found = streamed(flow, [same])
+    assert found.rows == streamed(flow, [same[::-1]]).rows
+    whole = [(Unit(late.key, 2, 31), merged(facts))]
+    assert found.rows == streamed(flow, [whole]).rows == Local(program, window=10, step=5, start=0).changes(whole).rows
+
+
+def test_flows_travel_and_say_what_is_not_spread() -> None:
+    program = ev.parse("initiatedAt(open=true, T) :- happensAt(works(_), T).")
+    flow = flow_of(program, buckets=4, window=10, start=0)
+    assert [problem.code for problem in flow.diagnostics] == ["one-bucket"]
+    assert (flow.buckets, flow.last, flow.step) == (1, 1, 10)
+    units = units_of([program.read(events((3, "works", "a"), (22, "works", "b")))])
+    flow.bucket(1, 0)
+    assert streamed(pickle.loads(pickle.dumps(flow)), [units]).rows == [(10, "+", "open", "", "true", 4, None)]
+
+
+def test_final_rows_come_once_they_are_settled() -> None:
+    program = ev.parse(MEET)
+    flow = flow_of(program, buckets=3, window=10, step=5, start=0, emit="final")
+    units = units_of([program.read(events(
+        (1, "works", "a"), (3, "sleeps", "a"), (7, "works", "b"), (9, "sleeps", "b"), (12, "works", "c"),
+        (31, "works", "d")))])
+    assert streamed(flow, [units]).rows == [(10, "tired", "a", "true", 2, 4), (15, "tired", "b", "true", 8, 10)]
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"buckets": 0}, "buckets is 0; it must be at least 1"), ({"step": 0}, "step is 0"), ({"delay": -1}, "delay is -1"),
+    ({"emit": "all"}, "emit is 'all'"), ({"fluents": ["sad"]}, "derives no sad")])
+def test_what_is_wrong_is_said(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ev.EventideError, match=message):
+        flow_of(ev.parse(MEET), **{"buckets": 2, "window": 10, **options})

@@ -425,7 +425,7 @@ def flow_of(program: Program, *, buckets: int, window: int, step: int | None = N
     for name, number, least in (("buckets", buckets, 1), ("window", window, 1), ("step", step, 1), ("delay", delay, 0),
                                 ("tick", tick, 1)):
         if number < least:
-            raise EventideError(f"the {name} is {number}; it must be at least {least}")
+            raise EventideError(f"{name} is {number}; it must be at least {least}")
     model = program.model
     found = in_one_bucket(model.plan, model.inputs) if buckets == 1 else streamed(
         model.plan, tuple(model.inputs), frozenset(model.open_types))
