@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Period = tuple[int, int | None]
 Work = TypeVar("Work")
-WIDTH = 64
+WIDTH, LINES = 64, 14
 
 
 class Say(Protocol):
@@ -105,10 +105,12 @@ class Show:
 
     application: Application
     source: Callable[[Path], Source]
-    noun: str
     title: str
     out: Path
+    noun: str
+    """What the entity of the timeline is."""
     shown: Sequence[str] = ()
+    """The fluents of the timeline; all, if none are named."""
     input: Source = field(init=False)
     program: Program = field(init=False)
     result: Result = field(init=False)
@@ -125,10 +127,12 @@ def demonstrate(show: Show, say: Say) -> None:
     say("what was recognised\n" + "\n".join(summary(numbers, show.result.counts.facts, show.took)))
     entity = richest(found, show.shown)
     timelines = show.result.timeline().items()
-    own = {fluent: periods for fluent, periods in timelines if _about(fluent, entity, show.shown)}
+    every = {fluent: periods for fluent, periods in timelines if _about(fluent, entity, show.shown)}
+    own = dict(list(every.items())[:LINES])
     first = min(start for periods in own.values() for start, _ in periods)
     last = max(end or start for periods in own.values() for start, end in periods)
-    say(f"{show.noun} {entity}, from {first} to {last}\n" + "\n".join(timeline(own, first, last)))
+    more = [f"   and {len(every) - len(own)} more in the report"] if len(every) > len(own) else []
+    say(f"{show.noun} {entity}, from {first} to {last}\n" + "\n".join([*timeline(own, first, last), *more]))
     files = " ".join(_shortly(path, show.out) for path in show.input.events)
     tables = " ".join(f"{name}={_shortly(path, show.out)}" for name, path in show.input.background.items())
     say(f"to do the same by hand, in {show.out}:\n   eventide run rules.ec --events {files} "
@@ -136,8 +140,8 @@ def demonstrate(show: Show, say: Say) -> None:
         "-o intervals.csv")
 
 
-def generated(application: Application, entities: int, noun: str) -> Callable[[Path], Source]:
-    """A generated stream, written to a CSV."""
+def generated(application: Application, entities: int, nouns: str) -> Callable[[Path], Source]:
+    """A generated stream, written to a CSV; `nouns` says what the entities of the generator are."""
 
     def source(out: Path) -> Source:
         stream = application.generate(entities)
@@ -145,7 +149,7 @@ def generated(application: Application, entities: int, noun: str) -> Callable[[P
         rows = write_csv(stream, events)
         assert rows == row_count(stream)
         tables = write_background(application.background(entities), out / "background")
-        return Source([events], tables, f"{rows:,} generated rows of {len(stream)} kinds for {entities:,} {noun}s: "
+        return Source([events], tables, f"{rows:,} generated rows of {len(stream)} kinds for {entities:,} {nouns}: "
                       f"{events} ({events.stat().st_size / 1e6:.1f} MB)")
 
     return source
@@ -208,12 +212,13 @@ def summary(intervals: Counter[str], facts: int, took: dict[str, float]) -> Iter
        happy                           1     all               0.25
        2 from 6 facts                  3
     """
-    left = [f"{fluent:20} {number:12,}" for fluent, number in intervals.most_common()]
-    left.append(f"{f'{len(intervals)} from {facts:,} facts':20} {sum(intervals.values()):12,}")
+    wide = max(20, *map(len, intervals))
+    left = [f"{fluent:{wide}} {number:12,}" for fluent, number in intervals.most_common()]
+    left.append(f"{f'{len(intervals)} from {facts:,} facts':{wide}} {sum(intervals.values()):12,}")
     right = [f"{what:12} {seconds:9.2f}" for what, seconds in (*took.items(), ("all", sum(took.values())))]
-    lines = [f"{'fluents':20} {'intervals':>12}     {'steps':12} {'seconds':>9}"]
+    lines = [f"{'fluents':{wide}} {'intervals':>12}     {'steps':12} {'seconds':>9}"]
     for i in range(max(len(left), len(right))):
-        lines.append(f"{left[i] if i < len(left) else '':33}     {right[i] if i < len(right) else ''}")
+        lines.append(f"{left[i] if i < len(left) else '':{wide + 13}}     {right[i] if i < len(right) else ''}")
     return (f"   {line}".rstrip() for line in lines)
 
 

@@ -16,11 +16,11 @@ DEFAULT = "maritime"
 # Name, module with `run(out: Path, say: Say) -> object` (Say of `applications.demonstration`), and what it shows.
 DEMOS = {
     "maritime": ("eventide.applications.maritime.demo", "300 vessels, 6 hours: 47 situations at sea, scored"),
-    "transport": ("eventide.applications.transport.demo", "1000 buses: punctuality, driving, comfort of passengers"),
+    "transport": ("eventide.applications.transport.demo", "200 buses: punctuality, driving, comfort of passengers"),
     "activity": ("eventide.applications.activity.demo", "people in a public space: meeting, moving together, fighting"),
     "fleet": ("eventide.applications.fleet.demo", "500 commercial vehicles: speeding, dangerous driving, refuelling"),
     "voting": ("eventide.applications.voting.demo", "a committee of 1000: motions, votes, obligations, sanctions"),
-    "netbill": ("eventide.applications.netbill.demo", "ten markets: quotes, contracts, obligations, suspensions"),
+    "netbill": ("eventide.applications.netbill.demo", "two markets: quotes, contracts, obligations, suspensions"),
     "city": ("eventide.applications.city.demo", "a city during events: parking, congestion, air, when to add security"),
     "toy": ("eventide.applications.toy.demo", "1000 people: where they are, when they are rich, when they are happy"),
 }

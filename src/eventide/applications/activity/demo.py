@@ -14,8 +14,8 @@ VIDEOS = ("data/rtec/caviar/appearance.csv.gz", "data/rtec/caviar/movementB.csv.
 def run(out: Path, say: Say) -> None:
     """Leave the rules, the recognised intervals and a report in `out`; `say` tells each step."""
     activity = APPLICATIONS["activity"]
-    source = _videos if all(map(shared_data, VIDEOS)) else generated(activity, 20, "scene")
-    demonstrate(Show(activity, source, "person", "People in a public space", out, SHOWN), say)
+    source = _videos if all(map(shared_data, VIDEOS)) else generated(activity, 20, "scenes")
+    demonstrate(Show(activity, source, "People in a public space", out, "person", SHOWN), say)
 
 
 def _videos(out: Path) -> Source:

@@ -1,4 +1,4 @@
-"""The demonstration `fleet`: a generated stream through its rules, on Spark."""
+"""The demonstration `fleet`: five hundred commercial vehicles, on Spark."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ from eventide.applications.demonstration import Say, Show, demonstrate, generate
 def run(out: Path, say: Say) -> None:
     """Leave the events, the rules, the recognised intervals and a report in `out`; `say` tells each step."""
     fleet = APPLICATIONS["fleet"]
-    demonstrate(Show(fleet, generated(fleet, 500, "vehicle"), "vehicle", "Five hundred vehicles", out), say)
+    demonstrate(Show(fleet, generated(fleet, 500, "vehicles"), "Five hundred vehicles", out, "vehicle"), say)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -97,7 +98,9 @@ def clean(work: Work) -> str:
 
 def critical(work: Work) -> str:
     """The facts of the reports, as files."""
-    facts = {name: frame.toArrow() for name, frame in work.signals.facts.items() if name not in UNUSED}
+    frames = {name: frame for name, frame in work.signals.facts.items() if name not in UNUSED}
+    with ThreadPoolExecutor(4) as pool:  # many small jobs of Spark, each mostly waiting
+        facts = dict(zip(frames, pool.map(lambda frame: frame.toArrow(), frames.values()), strict=True))
     numbers = _write(work, facts | {"entersArea": just_before(facts["entersArea"])})
     rest = sum(number for name, number in numbers.items() if name not in ("velocity", "entersArea", "leavesArea"))
     areas = numbers["entersArea"] + numbers["leavesArea"]

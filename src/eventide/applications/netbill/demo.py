@@ -1,4 +1,4 @@
-"""The demonstration `netbill`: a generated stream through its rules, on Spark."""
+"""The demonstration `netbill`: two markets of forty agents, on Spark."""
 
 from __future__ import annotations
 
@@ -11,4 +11,5 @@ from eventide.applications.demonstration import Say, Show, demonstrate, generate
 def run(out: Path, say: Say) -> None:
     """Leave the events, the rules, the recognised intervals and a report in `out`; `say` tells each step."""
     netbill = APPLICATIONS["netbill"]
-    demonstrate(Show(netbill, generated(netbill, 10, "market"), "market", "Ten markets", out), say)
+    shown = ("contract", "suspended")
+    demonstrate(Show(netbill, generated(netbill, 2, "markets"), "Two markets", out, "agent", shown), say)

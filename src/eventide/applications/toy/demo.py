@@ -9,6 +9,6 @@ from eventide.applications.demonstration import Say, Show, demonstrate, generate
 
 
 def run(out: Path, say: Say) -> None:
-    """Leave the events, the rules and the recognised intervals in `out`; `say` tells each step."""
+    """Leave the events, the rules, the recognised intervals and a report in `out`; `say` tells each step."""
     toy = APPLICATIONS["toy"]
-    demonstrate(Show(toy, generated(toy, 1000, "person"), "person", "A thousand people", out), say)
+    demonstrate(Show(toy, generated(toy, 1000, "people"), "A thousand people", out, "person"), say)

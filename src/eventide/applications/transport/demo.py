@@ -1,4 +1,4 @@
-"""The demonstration `transport`: a generated stream through its rules, on Spark."""
+"""The demonstration `transport`: two hundred buses, on Spark."""
 
 from __future__ import annotations
 
@@ -11,4 +11,5 @@ from eventide.applications.demonstration import Say, Show, demonstrate, generate
 def run(out: Path, say: Say) -> None:
     """Leave the events, the rules, the recognised intervals and a report in `out`; `say` tells each step."""
     transport = APPLICATIONS["transport"]
-    demonstrate(Show(transport, generated(transport, 1000, "bus"), "bus", "A thousand buses", out), say)
+    shown = ("punctuality", "driving_style", "driving_quality", "passenger_comfort", "passenger_satisfaction")
+    demonstrate(Show(transport, generated(transport, 200, "buses"), "Two hundred buses", out, "bus", shown), say)

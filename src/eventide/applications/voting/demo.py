@@ -1,4 +1,4 @@
-"""The demonstration `voting`: a generated stream through its rules, on Spark."""
+"""The demonstration `voting`: a committee of a thousand agents and ten motions, on Spark."""
 
 from __future__ import annotations
 
@@ -11,4 +11,5 @@ from eventide.applications.demonstration import Say, Show, demonstrate, generate
 def run(out: Path, say: Say) -> None:
     """Leave the events, the rules, the recognised intervals and a report in `out`; `say` tells each step."""
     voting = APPLICATIONS["voting"]
-    demonstrate(Show(voting, generated(voting, 1, "session"), "session", "A committee votes", out), say)
+    shown = ("status", "outcome", "auxPerCloseBallot")
+    demonstrate(Show(voting, generated(voting, 1, "session"), "A committee votes", out, "motion", shown), say)
