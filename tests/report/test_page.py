@@ -304,16 +304,16 @@ def test_keys_walk_through_rows_and_intervals(opened: Open) -> None:
     settle(page)
     assert text(page, "#time") == "20"
     page.key("End")
-    assert text(page, "#live") == "g(b), 1 intervals"
+    assert text(page, "#live") == "g(b), 1 interval"
     page.key("ArrowUp")
     page.key("Enter")  # folds the group
     settle(page)
     page.key("End")
-    assert text(page, "#live") == "g, 1 rows, 1 intervals"
+    assert text(page, "#live") == "g, 1 row, 1 interval"
     type_into(page, "#group", "rarest")
     settle(page)
     page.key("Home")
-    assert text(page, "#live") == "g, 1 rows, 1 intervals"
+    assert text(page, "#live") == "g, 1 row, 1 interval"
 
 
 def test_tables_sort(opened: Open, ships: Sample) -> None:

@@ -107,8 +107,8 @@ function update(kinds) {
     if (kinds.has("tell")) announce(`${timeText(Math.round(view.cursor))}: ${holding} hold`);
   }
   if (kinds.has("filter")) {
-    const all = shown.length.toLocaleString("en"), some = shownCount.toLocaleString("en");
-    byId("count").textContent = shownCount === shown.length ? `${all} intervals` : `${some} of ${all} intervals`;
+    const all = many(shown.length, "interval");
+    byId("count").textContent = shownCount === shown.length ? all : `${shownCount.toLocaleString("en")} of ${all}`;
     drawListing();
   }
 }

@@ -136,7 +136,7 @@ function drawListing() {
     if (found.length >= PAGE) break;
   }
   byId("listing-rows").replaceChildren(...found);
-  byId("listing-caption").textContent = `${shownCount.toLocaleString("en")} intervals` +
+  byId("listing-caption").textContent = many(shownCount, "interval") +
     (shownCount < shown.length ? ` of ${shown.length.toLocaleString("en")}` : "");
   byId("page-number").textContent = `page ${(pageNumber + 1).toLocaleString("en")} of ${pages.toLocaleString("en")}`;
   byId("page-before").disabled = pageNumber === 0;

@@ -24,7 +24,7 @@ function drawTimeline() {
   for (let at = first; at < last; at++) drawItem(pen, at, AXIS + at * ROW - top, width);
   if (left) {
     pen.fillStyle = theme.soft;
-    pen.fillText(`and ${left.toLocaleString("en")} more rows`, 18, height - ROW / 2);
+    pen.fillText(`and ${many(left, "more row")}`, 18, height - ROW / 2);
   }
   let head = first;
   while (head > 0 && items[head]?.group === undefined) head--;
@@ -395,10 +395,10 @@ function middle(pointers) {
 function labelLines(item) {
   if (item.group === undefined) {
     const row = rows[item.row];
-    return [situationText(row.fluent, row.names, ""), `${row.count.toLocaleString("en")} intervals`];
+    return [situationText(row.fluent, row.names, ""), many(row.count, "interval")];
   }
   const name = view.group === "fluent" ? item.group : nameOf(item.group);
-  return [name, `${item.members.length.toLocaleString("en")} rows, ${item.count.toLocaleString("en")} intervals`];
+  return [name, `${many(item.members.length, "row")}, ${many(item.count, "interval")}`];
 }
 
 function timelineKey(event) {

@@ -4,6 +4,8 @@ const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10
 const isDates = facts.unit !== "number";
 const origin = BigInt(facts.origin);
 
+const many = (count, what) => `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;
+
 function numberText(value, from = 0n) {
   if (Number.isInteger(value)) return String(BigInt(value) + from);
   return String(Number((value + Number(from)).toFixed(6)));
