@@ -20,7 +20,9 @@ from eventide.spark.spatial import (
     PIECES,
     AreaStep,
     PieceStep,
-    _by_vessels,
+    _Finding,
+    _joining,
+    _piece_parts,
     areas_on_spark,
     periods_of,
     proximity_on_spark,
@@ -101,7 +103,12 @@ def test_a_missing_column(spark: Any) -> None:
         proximity_on_spark(spark.createDataFrame([], "vessel bigint, time bigint, lon double"))
 
 
-def test_stretches_cut_no_vessel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eventide.spark.spatial._ROWS", 3)
-    vessel = np.array([1, 1, 2, 2, 2, 2, 3, 4, 4])
-    assert list(_by_vessels(vessel)) == [(0, 6), (6, 9)]
+def test_slices_cut_no_piece(tracks: Tracks) -> None:
+    """Pieces held in slices of a few rows, which come in any order."""
+    nearness, found = Nearness(), PieceStep(Nearness(), 3)(tracks.table())[PIECES]
+    batches = [batch for low in range(0, found.num_rows, 7) for batch in _piece_parts(found.slice(low, 7))]
+    parts = []
+    for bucket in range(3):
+        own = [batch for batch in reversed(batches) if batch["bucket"][0].as_py() == bucket]
+        parts += list(_Finding(nearness.metres, 1)(iter(own)))
+    assert rows(pa.Table.from_batches(_joining(iter(parts)))) == rows(proximity(tracks.table()))

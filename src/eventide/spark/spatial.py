@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,9 +17,10 @@ import pyarrow as pa
 
 from eventide.kernels import meetings as kernels
 from eventide.kernels.meetings import Meetings
+from eventide.kernels.sorting import order
 from eventide.kernels.spreading import spread
 from eventide.signals.areas import CROSSING, Areas, area_events
-from eventide.signals.positions import Ints, Tracks, tracks_of
+from eventide.signals.positions import Ints, tracks_of
 from eventide.signals.proximity import Nearness, checked_tracks, proximity_table
 from eventide.spark.parts import buckets_of, packed
 
@@ -32,7 +34,11 @@ _SENT = "stage int, bucket int, part binary"
 _CROSSINGS = "event string, time bigint, vessel bigint, area string"
 _PERIODS = "time bigint, end bigint, value string, vessel1 bigint, vessel2 bigint"
 _MEETING = ("one", "two", "start", "end", "sure")
-_ROWS = 2_000_000  # reports whose pieces are spread together
+_PIECE = pa.schema([("bucket", pa.int32()), ("vessel", pa.int64()), ("time", pa.int64()), ("lon", pa.float64()),
+                    ("lat", pa.float64()), ("mark", pa.int64())])
+_CODE_BITS = 4
+_NO_VESSEL = np.iinfo(np.int64).max
+_SLICE = 250_000  # rows of pieces that are packed together
 Batches = Iterator[pa.RecordBatch]
 
 
@@ -71,34 +77,33 @@ class PieceStep:
         return {}
 
     def __call__(self, positions: pa.Table) -> Mapping[str, pa.Table]:
-        """The pieces, packed by bucket."""
-        rows = list(self.parts(checked_tracks(positions)))
-        return {PIECES: pa.table([pa.array([bucket for bucket, _ in rows], pa.int32()),
-                                  pa.array([part for _, part in rows], pa.binary())], names=["bucket", "part"])}
+        """The reports that each bucket needs, bucket by bucket.
 
-    def parts(self, tracks: Tracks) -> Iterator[tuple[int, bytes]]:
-        """The pieces that each bucket needs."""
+        A piece goes from one row to the next, which may be in another slice of the table: `mark` has the row's number
+        beside its code, and the smallest vessel, which no other task has, tells where the table is from.
+        """
+        tracks = checked_tracks(positions)
         codes = kernels.pieces(tracks.vessel, tracks.time, self._nearness.gap, self._nearness.bridge)
-        for low, high in _by_vessels(tracks.vessel):
-            columns = [getattr(tracks, name)[low:high] for name in _COLUMNS]
-            _, time, lon, lat = columns
-            offsets, rows, own = spread(time, lon, lat, codes[low:high], self._nearness.metres, self._buckets)
-            for bucket, (begin, end) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
-                if begin < end:
-                    chosen = rows[begin:end]
-                    part = (*(column[chosen] for column in columns), own[begin:end])
-                    yield bucket, pickle.dumps(part, protocol=5)
+        offsets, rows, own = spread(tracks.time, tracks.lon, tracks.lat, codes, self._nearness.metres, self._buckets)
+        bucket = np.repeat(np.arange(self._buckets, dtype=np.int32), np.diff(offsets))
+        mark = np.arange(len(rows)) << _CODE_BITS | own
+        columns = [bucket, *(getattr(tracks, name)[rows] for name in _COLUMNS), mark]
+        source = {"source": str(tracks.vessel.min(initial=_NO_VESSEL))}
+        return {PIECES: pa.table([pa.array(column) for column in columns],
+                                 pa.schema(_PIECE, metadata=source))}
 
 
-def _by_vessels(vessel: Ints) -> Iterator[tuple[int, int]]:
-    """Stretches of about `_ROWS` rows that cut no vessel in two."""
-    low = 0
-    while low < len(vessel):
-        high = min(low + _ROWS, len(vessel))
-        if high < len(vessel):
-            high = int(np.searchsorted(vessel, vessel[high - 1], "right"))
-        yield low, high
-        low = high
+def _piece_parts(table: pa.Table) -> Batches:
+    """A slice of a table of pieces, packed by bucket: where it is from, its first row, its columns."""
+    columns = [table[name].to_numpy() for name in _PIECE.names]
+    source = int(table.schema.metadata[b"source"])
+    cuts = [0, *(np.flatnonzero(np.diff(columns[0])) + 1).tolist(), table.num_rows]
+    for low, high in pairwise(cuts):
+        if low < high:
+            *own, mark = (column[low:high] for column in columns[1:])
+            codes = (mark & ((1 << _CODE_BITS) - 1)).astype(np.uint8)
+            part = (source, int(mark[0]) >> _CODE_BITS, (*own, codes))
+            yield packed(1, int(columns[0][low]), pickle.dumps(part, protocol=5))
 
 
 # -- transformations of DataFrames -------------------------------------------------------------------------------------
@@ -165,9 +170,9 @@ class _Packing:
 
 def _sent(buckets: Ints, columns: Sequence[Any]) -> Batches:
     """Columns packed by bucket."""
-    order = np.argsort(buckets.astype(np.int16) if buckets.max(initial=0) < 1 << 15 else buckets, kind="stable")
-    found, firsts = np.unique(buckets[order], return_index=True)
-    for bucket, rows in zip(found.tolist(), np.split(order, firsts[1:]), strict=False):
+    by_bucket = np.argsort(buckets.astype(np.int16) if buckets.max(initial=0) < 1 << 15 else buckets, kind="stable")
+    found, firsts = np.unique(buckets[by_bucket], return_index=True)
+    for bucket, rows in zip(found.tolist(), np.split(by_bucket, firsts[1:]), strict=False):
         yield packed(1, bucket, pickle.dumps(tuple(column[rows] for column in columns), protocol=5))
 
 
@@ -182,8 +187,17 @@ def _received_tracks(batches: Batches) -> pa.Table | None:
     columns = _received(batches)
     if not columns:
         return None
-    order = np.lexsort((columns[1], columns[0]))
-    return pa.table([pa.array(column[order]) for column in columns], names=_COLUMNS)
+    rows = _order(columns[0], columns[1])
+    return pa.table([pa.array(column[rows]) for column in columns], names=_COLUMNS)
+
+
+def _order(vessel: Ints, time: Ints) -> Ints:
+    """The order of reports by vessel and time: one radix sort where both fit one word."""
+    low, first = int(vessel.min()), int(time.min())
+    wide, long = (int(vessel.max()) - low).bit_length(), (int(time.max()) - first).bit_length()
+    if wide + long > 62:
+        return np.lexsort((time, vessel))
+    return order((vessel - low) << max(long, 1) | (time - first))
 
 
 class _Crossings:
@@ -205,16 +219,15 @@ class _Spreading:
     def __call__(self, batches: Batches) -> Batches:
         table = _received_tracks(batches)
         if table is not None:
-            for bucket, part in self._step.parts(checked_tracks(table)):
-                yield packed(1, bucket, part)
+            pieces = self._step(table)[PIECES]
+            for low in range(0, pieces.num_rows, _SLICE):
+                yield from _piece_parts(pieces.slice(low, _SLICE))
 
 
 def _unpacked_pieces(batches: Batches) -> Batches:
     for batch in batches:
         for held in batch.column(0):
-            table = pa.ipc.open_stream(held.as_buffer()).read_all()
-            for bucket, part in zip(table["bucket"].to_pylist(), table["part"].to_pylist(), strict=True):
-                yield packed(1, bucket, part)
+            yield from _piece_parts(pa.ipc.open_stream(held.as_buffer()).read_all())
 
 
 class _Finding:
@@ -224,9 +237,10 @@ class _Finding:
         self._metres, self._number = metres, number
 
     def __call__(self, batches: Batches) -> Batches:
-        columns = _received(batches)
-        if columns:
-            vessel, time, lon, lat, codes = columns
+        parts = [pickle.loads(part) for batch in batches for part in batch.column(2).to_pylist()]
+        parts.sort(key=lambda part: part[:2])  # a piece may begin in one part and end in the next
+        if parts:
+            vessel, time, lon, lat, codes = (np.concatenate(each) for each in zip(*(p[2] for p in parts), strict=True))
             found = kernels.meetings(vessel, time, lon, lat, codes, self._metres)
             yield from _sent(buckets_of(found.one * 0x1_0000_0001 + found.two, self._number),
                              [getattr(found, name) for name in _MEETING])
