@@ -137,6 +137,11 @@ class MetricsServer:
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True, name="eventide-metrics")
         self._thread.start()
 
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self._server.server_address[1])
+
     def close(self) -> None:
         """Stop."""
         self._server.shutdown()

@@ -47,7 +47,7 @@ _MORE = {
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.streaming.metricsEnabled": "false",
 }
-_SMALL = 32 << 20
+_SMALL = 4 << 20
 """Results of fewer bytes are written by one task."""
 _WAIT_FOR_LOCK = 30.0
 _POLL = 0.2

@@ -174,7 +174,8 @@ class Held:
         if not self._name:
             self._name = os.urandom(16)
             if sys.platform == "linux":  # elsewhere sockets need files: buckets are built from the store there
-                threading.Thread(target=self._serve, daemon=True, name="eventide-buckets").start()
+                listener = Listener(_address(self._name), authkey=self._name)
+                threading.Thread(target=self._serve, args=(listener,), daemon=True, name="eventide-buckets").start()
         return self._name
 
     def keep(self, key: Key, mark: bytes, bucket: Bucket) -> None:
@@ -198,11 +199,10 @@ class Held:
             known = self._buckets.pop(key, None)
         return known[1] if known is not None and known[0] == mark else None
 
-    def _serve(self) -> None:
-        with Listener(_address(self._name), authkey=self._name) as listener:
-            while True:
-                with contextlib.suppress(Exception), listener.accept() as line:  # whoever asks can do without an answer
-                    self._answer(line)
+    def _serve(self, listener: Listener) -> None:
+        while True:
+            with contextlib.suppress(Exception), listener.accept() as line:  # whoever asks can do without an answer
+                self._answer(line)
 
     def _answer(self, line: Connection) -> None:
         key, mark = line.recv()
