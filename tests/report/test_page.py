@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from tests.report.browser import Browser, Page, browser
 from tests.report.samples import HOURS, MIDNIGHT, Row, Sample, sample, table_of
@@ -358,6 +359,26 @@ def test_nothing_recognised(opened: Open) -> None:
     for selector in ("#zoom-in", "#zoom-out", "#zoom-fit", "#play", "#play"):
         press(page, selector)
     settle(page)
+
+
+@pytest.mark.parametrize("columns", [
+    {"start": [5], "end": [None]}, {"start": [MIDNIGHT], "end": [None]}, {"start": [-7], "end": [-3]},
+    {"start": ["1/3"], "end": ["7/3"]}, {"start": ["-inf"], "end": ["inf"]}, {"start": [0], "end": [2**61]},
+])
+def test_strange_times(opened: Open, columns: dict[str, list[Any]]) -> None:
+    table = pa.table({"fluent": ["f"], "args": [""], "value": [""], "start": columns["start"],
+                      "end": pa.array(columns["end"], pa.int64() if columns["end"] == [None] else None)})
+    page = opened(table)
+    assert count(page) == 1
+    for selector in ("#zoom-in", "#zoom-out", "#zoom-out", "#zoom-fit", "#listing summary"):
+        press(page, selector)
+        settle(page)
+    page.run("document.getElementById('rows').focus()")
+    for key in ("ArrowDown", "ArrowRight", "+", "Enter", "0"):
+        page.key(key)
+    settle(page)
+    assert text(page, "#live").startswith("f")
+    assert page.run("document.querySelectorAll('#listing-rows tr').length") == 1
 
 
 def test_times_as_numbers(opened: Open) -> None:

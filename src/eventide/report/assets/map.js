@@ -63,6 +63,7 @@ function drawMap(anew) {
     globe.base ??= document.createElement("canvas");
     globe.base.width = sea.width;
     globe.base.height = sea.height;
+    findPartners();
     const base = globe.base.getContext("2d");
     base.setTransform(ratio, 0, 0, ratio, 0, 0);
     drawBase(base, width, height);
@@ -127,8 +128,16 @@ function drawBase(pen, width, height) {
   pen.lineWidth = 1;
 }
 
-const isWanted = v => !view.entity || facts.vessels[v] === view.entity || partners.has(v);
+// With an entity as filter, the map shows it and whoever shares a situation with it.
 const partners = new Set();
+const isWanted = v => !view.entity || facts.vessels[v] === view.entity || partners.has(v);
+
+function findPartners() {
+  partners.clear();
+  rows.forEach((row, number) => {
+    if (view.entity && row.names.includes(view.entity)) for (const v of vesselRows[number]) partners.add(v);
+  });
+}
 
 // Points that lie on the one before are left out: most of a long track, when it is small.
 function polyline(pen, lon, lat, first, last, least, closed = false) {
@@ -168,10 +177,6 @@ function placeOf(v, time) {
 function drawVessels(pen, width, height) {
   const time = cursorTime();
   const holding = facts.vessels.map(() => []), pairs = [];
-  partners.clear();
-  rows.forEach((row, number) => {
-    if (view.entity && row.names.includes(view.entity)) for (const v of vesselRows[number]) partners.add(v);
-  });
   eachHolding(time, (i, row, number) => {
     const who = vesselRows[number];
     for (const v of who) holding[v].push([row.fluent, i, row]);
