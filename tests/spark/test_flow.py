@@ -176,6 +176,28 @@ def test_people_who_come_one_after_the_other() -> None:
         assert streamed(flow, [[unit] for unit in units], lambda: rng.random() < 0.2).rows == wanted.rows
 
 
+@pytest.mark.parametrize("rules", [
+    "initiatedAt(busy=true, T) :- happensAt(works(_), T).\nterminatedAt(busy=true, T) :- happensAt(sleeps(_), T).",
+    "initiatedAt(met(Y)=true, T) :- happensAt(meets(_, Y), T).\ninitiatedAt(meeting(X)=true, T) :- "
+    "happensAt(meets(X, _), T).",
+    "initiatedAt(idle=true, T) :- happensAt(end(tired(_)=true), T).\nterminatedAt(idle=true, T) :- "
+    "happensAt(start(tired(_)=true), T)."])
+def test_one_input_for_several_owners(rules: str) -> None:
+    """Facts that a bucket needs for two reasons are there once, and are counted and listed once."""
+    program = ev.parse(MEET + rules)
+    rng = random.Random(5)
+    rows: list[tuple[Any, ...]] = [
+        (max(1, time - rng.choice((0, 0, 0, 30))), rng.choice(("works", "sleeps", "meets")), *rng.sample("abcdefgh", 2))
+        for time in range(1, 200)]
+    rows = [row if row[1] == "meets" else row[:3] for row in rows]
+    units = units_of([program.read(events(*rows[at:at + 20])) for at in range(0, len(rows), 20)])
+    wanted = Local(program, window=20, step=10, start=5).changes(units)
+    assert wanted.late and wanted.counts["before_start"]
+    flow = flow_of(program, buckets=3, window=20, step=10, start=5)
+    found = streamed(flow, [units[:4], units[4:]], lambda: True)
+    assert (found.rows, found.late, found.counts) == (wanted.rows, wanted.late, wanted.counts)
+
+
 def test_a_unit_in_several_parts() -> None:
     """Parts with one key are one unit, whatever their order: the clock moves when all of them are there."""
     program = ev.parse(MEET)

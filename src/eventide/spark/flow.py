@@ -122,20 +122,21 @@ class Flow:
 
     def _given(self, table: FactTable, sends: Sequence[Send]) -> Iterator[tuple[int, Given]]:
         """The facts for each bucket; each is counted in one of them."""
-        if self.buckets == 1 or sends[0].how == "one":
+        if self.buckets == 1:
             yield 0, (table, False)
-        elif sends[0].how == "all":
-            for bucket in range(self.buckets):
-                yield bucket, (table, bucket > 0)
-        else:
-            keys = [buckets_of(column_at(table, send.column), self.buckets) for send in sends]
-            if len(keys) == 1:
-                yield from ((bucket, (part, False)) for bucket, part in split(table, keys[0]))
-                return
-            pairs = np.unique(np.concatenate([key * len(table) + np.arange(len(table)) for key in keys]))
-            buckets, rows = np.divmod(pairs, len(table))
-            for bucket, part in split(table, buckets, rows):
-                yield bucket, (part, keys[0][rows[buckets == bucket]] != bucket)
+            return
+        if sends[0].how == "all":
+            yield from ((bucket, (table, bucket > 0)) for bucket in range(self.buckets))
+            return
+        keys = [np.zeros(len(table), np.int64) if send.how == "one"
+                else buckets_of(column_at(table, send.column), self.buckets) for send in sends]
+        if len(keys) == 1:
+            yield from ((bucket, (part, False)) for bucket, part in split(table, keys[0]))
+            return
+        pairs = np.unique(np.concatenate([key * len(table) + np.arange(len(table)) for key in keys]))
+        buckets, rows = np.divmod(pairs, len(table))
+        for bucket, part in split(table, buckets, rows):
+            yield bucket, (part, keys[0][rows[buckets == bucket]] != bucket)
 
     # -- buckets ------------------------------------------------------------------------------------------------------
 
