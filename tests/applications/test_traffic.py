@@ -11,13 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from eventide.applications.maritime.pipeline import facts, program
+from eventide.applications.maritime.pipeline import background, facts, program
 from eventide.applications.maritime.reporting import COLUMNS
 from eventide.applications.maritime.scoring import score
 from eventide.applications.maritime.staging import HORIZON
 from eventide.applications.maritime.traffic import EPOCH, PER_REGION, SCENES, Traffic, programme, traffic
 from eventide.signals.ais import read_positions
 from eventide.signals.area_files import read_areas
+from eventide.signals.areas import Areas
 from eventide.signals.cleaning import clean
 from eventide.signals.proximity import proximity
 
@@ -124,6 +125,12 @@ def test_situations_that_are_shifted_are_not_found(full: Traffic, tmp_path: Path
     for fluent in ("rendezVous", "pilotOps", "highSpeedNearCoast", "collisionDanger", "stoppedWithinArea"):
         assert shifted[fluent].recall < 0.5
         assert shifted[fluent].precision < 0.5
+
+
+def test_vessels_of_unknown_draught_have_a_type_in_the_rules() -> None:
+    vessels = pa.table({"vessel": [7, 8, 9], "type": ["tug", "cargo", "sar"], "draught": [None, float("nan"), 4.5]})
+    relation = background(vessels, Areas.of([]))["vessel"]
+    assert relation.to_pydict() == {"vessel": [7, 8, 9], "type": ["tug", "cargo", "sar"], "draught": [0.0, 0.0, 4.5]}
 
 
 def _positions(found: Traffic) -> pa.Table:

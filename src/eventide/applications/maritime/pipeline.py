@@ -28,9 +28,11 @@ def program(vessels: pa.Table, areas: Areas) -> Program:
 
 
 def background(vessels: pa.Table, areas: Areas) -> dict[str, pa.Table]:
-    """The relations of the rules: `vessel`, `typeSpeed` and `areaType`."""
-    return {"vessel": vessels.select(["vessel", "type", "draught"]), "typeSpeed": pyarrow.csv.read_csv(TYPE_SPEEDS),
-            "areaType": areas.table()}
+    """The relations of the rules: `vessel`, `typeSpeed`, `areaType`. An unknown draught is 0: no rule uses it."""
+    draught = vessels["draught"].cast(pa.float64())
+    known = pc.if_else(pc.is_null(draught, nan_is_null=True), 0.0, draught)
+    described = {"vessel": vessels["vessel"], "type": vessels["type"], "draught": known}
+    return {"vessel": pa.table(described), "typeSpeed": pyarrow.csv.read_csv(TYPE_SPEEDS), "areaType": areas.table()}
 
 
 def facts(positions: pa.Table, areas: Areas) -> dict[str, pa.Table]:
