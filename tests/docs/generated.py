@@ -43,6 +43,8 @@ LAYERS = {
                      ("errors", "kernels.arrays", "syntax.diagnostics")),
     "signals": Layer("positions, and the events in them; facts that come late, twice, or are corrected", "rules, plans",
                      ("errors", "kernels", "formats", "syntax.diagnostics")),
+    "probability": Layer("probabilities at time-points, and the intervals in them", "rules, plans",
+                         ("errors", "formats", "kernels")),
     "analysis": Layer("rules, and the plan they mean", "data, files, arrays", ("syntax", "algebra")),
     "engine": Layer("relations, plans, query times", "rules, languages, files",
                     ("errors", "kernels", "algebra", "formats.facts", "syntax.terms")),
@@ -58,8 +60,8 @@ LAYERS = {
     "applications": Layer("rules and generators of data, and programs to demonstrate them", "the inside of programs",
                           ("formats.results", "program", "report", "results", "signals", "spark")),
     "cli": Layer("options, messages, exit codes", "how anything is computed",
-                 ("engine.recognition", "engine.session", "errors", "formats", "program", "report", "results",
-                  "signals", "spark", "syntax.diagnostics")),
+                 ("engine.recognition", "engine.session", "errors", "formats", "probability", "program", "report",
+                  "results", "signals", "spark", "syntax.diagnostics")),
     "__main__": Layer("that the command line exists", "everything else", ("cli.main",)),
 }
 

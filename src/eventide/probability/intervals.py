@@ -69,9 +69,11 @@ def intervals(
     >>> intervals([0, 0.5, 0.7, 0.9, 0.4, 0.1, 0, 0, 0.5, 1], threshold=0.5, credible=True).pairs()
     [(1, 6), (7, 10)]
     """
-    points = points_of(probs, time_unit)
     recogniser = Recogniser(threshold, memory, durations, resolver=resolver, batch=batch, seed=seed,
-                            step=smallest_step(points) if step is None else step, gaps=gaps)
+                            step=1 if step is None else step, gaps=gaps)
+    points = points_of(probs, time_unit)
+    if step is None:
+        recogniser.step = smallest_step(points)
     recogniser.take(points)
     return recogniser.intervals(credible=credible)
 
