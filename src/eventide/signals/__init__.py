@@ -8,17 +8,27 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eventide.signals.ais import Reports, read_positions
+    from eventide.signals.area_files import read_areas
+    from eventide.signals.areas import Area, Areas, area_events, dissolved, near_coast, near_points
     from eventide.signals.cleaning import Cleaned, Cleaning, clean
+    from eventide.signals.coast import coast_lines
     from eventide.signals.critical import Thresholds, critical_points
     from eventide.signals.delays import delayed, disturbed, duplicated, retracted, revised
     from eventide.signals.disturbance import Disturbance
+    from eventide.signals.noise import Stations, stations_along, with_confidence
+    from eventide.signals.proximity import Nearness
 
-__all__ = ["Cleaned", "Cleaning", "Disturbance", "Reports", "Thresholds", "clean", "critical_points", "delayed",
-           "disturbed", "duplicated", "read_positions", "retracted", "revised"]
+__all__ = ["Area", "Areas", "Cleaned", "Cleaning", "Disturbance", "Nearness", "Reports", "Stations", "Thresholds",
+           "area_events", "clean", "coast_lines", "critical_points", "delayed", "dissolved", "disturbed", "duplicated",
+           "near_coast", "near_points", "read_areas", "read_positions", "retracted", "revised", "stations_along",
+           "with_confidence"]
 
 # Loaded when first used: who disturbs a stream need not wait for the compiler of the kernels.
 _HOMES = {
-    "ais": ("Reports", "read_positions"), "cleaning": ("Cleaned", "Cleaning", "clean"),
+    "ais": ("Reports", "read_positions"), "area_files": ("read_areas",), "coast": ("coast_lines",),
+    "areas": ("Area", "Areas", "area_events", "dissolved", "near_coast", "near_points"),
+    "noise": ("Stations", "stations_along", "with_confidence"), "proximity": ("Nearness",),
+    "cleaning": ("Cleaned", "Cleaning", "clean"),
     "critical": ("Thresholds", "critical_points"), "disturbance": ("Disturbance",),
     "delays": ("delayed", "disturbed", "duplicated", "retracted", "revised"),
 }

@@ -21,7 +21,7 @@ from eventide.kernels.sorting import order
 from eventide.kernels.spreading import spread
 from eventide.signals.areas import CROSSING, Areas, area_events
 from eventide.signals.positions import Ints, tracks_of
-from eventide.signals.proximity import Nearness, checked_tracks, proximity_table
+from eventide.signals.proximity import Nearness, checked_tracks, proximity, proximity_table
 from eventide.spark.parts import buckets_of, packed
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ _PERIODS = "time bigint, end bigint, value string, vessel1 bigint, vessel2 bigin
 _MEETING = ("one", "two", "start", "end", "sure")
 _PIECE = pa.schema([("bucket", pa.int32()), ("vessel", pa.int64()), ("time", pa.int64()), ("lon", pa.float64()),
                     ("lat", pa.float64()), ("mark", pa.int64())])
+_SAMPLE = pa.table({"vessel": [1, 1, 2, 2], "time": [0, 9, 0, 9], "lon": [0.0] * 4, "lat": [0.0] * 4})
 _CODE_BITS = 4
 _NO_VESSEL = np.iinfo(np.int64).max
 _SLICE = 250_000  # rows of pieces that are packed together
@@ -129,6 +130,7 @@ def periods_of(pieces: DataFrame, nearness: Nearness, buckets: int) -> DataFrame
 
 
 def _periods(pieces: DataFrame, nearness: Nearness, number: int) -> DataFrame:
+    proximity(_SAMPLE)  # compiles once what all workers need
     found = _exchanged(pieces, number).mapInArrow(_Finding(nearness.metres, number), _SENT)
     return _exchanged(found, number).mapInArrow(_joining, _PERIODS)
 
