@@ -98,8 +98,9 @@ function redrawNow() {
 
 function update(kinds) {
   const any = (...names) => names.some(name => kinds.has(name));
-  drawTimeline();
-  if (sea) drawMap(any("size", "colours", "map", "filter"));
+  if (any("period", "cursor", "filter", "colours", "size")) drawTimeline();
+  const anew = any("size", "colours", "map", "filter");
+  if (sea && (anew || kinds.has("cursor"))) drawMap(anew);
   if (any("cursor", "filter", "colours", "tell", "size")) {
     const holding = listNow();
     byId("cursor").value = String((cursorTime() - facts.first) / whole * 1000);

@@ -1,13 +1,13 @@
 // The map: land, areas and tracks on one canvas that is drawn when the map moves; vessels and situations on top of it.
 const sea = byId("sea");
 const DEGREE = 1e6;
-const globe = {x: 0, y: 0, scale: 1, base: null, places: []};
+const globe = {x: 0, y: 0, scale: 1, left: 0, top: 0, base: null, places: [], holding: []};
 let vesselRows, gapLimit, trail;
 
 const worldX = lon => lon / 360;
 const worldY = lat => -Math.asinh(Math.tan(lat * Math.PI / 180)) / (2 * Math.PI);
-const screenX = x => (x - globe.x) * globe.scale + sea.clientWidth / 2;
-const screenY = y => (y - globe.y) * globe.scale + sea.clientHeight / 2;
+const screenX = x => (x - globe.x) * globe.scale + globe.left;
+const screenY = y => (y - globe.y) * globe.scale + globe.top;
 
 function startMap() {
   for (const name of ["track", "land"]) {
@@ -59,6 +59,8 @@ function zoomMap(factor, x = sea.clientWidth / 2, y = sea.clientHeight / 2) {
 function drawMap(anew) {
   const height = sea.clientHeight, ratio = window.devicePixelRatio || 1;
   const [pen, width] = sized(sea, height);
+  globe.left = width / 2;  // asking the element for every point would cost more than drawing it
+  globe.top = height / 2;
   if (anew || !globe.base || globe.base.width !== sea.width || globe.base.height !== sea.height) {
     globe.base ??= document.createElement("canvas");
     globe.base.width = sea.width;
