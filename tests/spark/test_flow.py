@@ -69,7 +69,7 @@ def test_changes(family: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("family", sorted(SESSION_FAMILIES))
-@FEWER
+@settings(FEWER, max_examples=8)
 @given(data=st.data())
 def test_final(family: str, data: st.DataObject) -> None:
     """A final row is there from then on, and comes once; whatever one session knows to be settled is among them."""
