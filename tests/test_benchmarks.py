@@ -12,6 +12,7 @@ SMALL = {
     "kernels": ["--size", "2000"],
     "formats": ["--size", "2000"],
     "event_calculus": ["--size", "2000", "--only", "rtec"],
+    "signals": ["--size", "4000", "--vessels", "20", "40"],
     "incremental": ["--scale", "0.001", "--windows", "1", "2", "--shares", "5", "--hours", "5"],
 }
 
