@@ -21,7 +21,7 @@ DEMOS = {
     "fleet": ("eventide.applications.fleet.demo", "500 commercial vehicles: speeding, dangerous driving, refuelling"),
     "voting": ("eventide.applications.voting.demo", "a committee of 1000: motions, votes, obligations, sanctions"),
     "netbill": ("eventide.applications.netbill.demo", "two markets: quotes, contracts, obligations, suspensions"),
-    "city": ("eventide.applications.city.demo", "a city during events: parking, congestion, air, when to add security"),
+    "city": ("eventide.applications.city.demo", "a day in a city: congestion, air; with events also parking, access, security"),
     "toy": ("eventide.applications.toy.demo", "1000 people: where they are, when they are rich, when they are happy"),
 }
 
