@@ -140,7 +140,7 @@ def _computed(chain: list[Element], after: list[int], first: int) -> list[Interv
             flag = True
             end += 1
         else:
-            if flag:
+            if flag and chain[start][0] < first + end:
                 found.append((chain[start][0], first + end))
             flag = False
             start += 1

@@ -302,7 +302,7 @@ def _advance_bounded(
     at = np.empty(room, np.int64)
     highs = np.empty(room, np.int64)
     lows = np.empty(room, np.int64)
-    plains = np.empty(room, np.float64)
+    plains = np.zeros(room, np.float64)
     keys = np.empty(room, np.int64)
     plain_keys = np.empty(room, np.float64)
     found_rows = found.rows
@@ -394,7 +394,7 @@ def _advance_single(
     at = np.empty(room, np.int64)
     highs = np.empty(room, np.int64)
     lows = np.empty(room, np.int64)
-    plains = np.empty(room, np.float64)
+    plains = np.zeros(room, np.float64)
     keys = np.empty(room, np.int64)
     plain_keys = np.empty(room, np.float64)
     after = np.empty(room, np.uint64)

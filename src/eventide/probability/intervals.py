@@ -89,7 +89,8 @@ class Recogniser:
     """Streams as they come: each call of `advance` takes their next points, and tells what that changes.
 
     Arguments are those of `intervals`. Every call ends a batch. With `forget=True` intervals that can change no more
-    are not held once they were told, so that with a `memory` a stream of any length needs no more room.
+    are not held once they were told: with `durations`, or first in first out, a stream of any length needs no more
+    room. (oPIEC^b never gives up its oldest start, so that every interval may still grow.)
 
     >>> stream = Recogniser(threshold=0.5)
     >>> stream.advance([0, 0.5, 0.7, 0.9]).added.pairs()
