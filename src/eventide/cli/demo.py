@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from importlib import import_module
 from itertools import count
 from pathlib import Path
@@ -21,7 +22,7 @@ DEMOS = {
     "fleet": ("eventide.applications.fleet.demo", "500 commercial vehicles: speeding, dangerous driving, refuelling"),
     "voting": ("eventide.applications.voting.demo", "a committee of 1000: motions, votes, obligations, sanctions"),
     "netbill": ("eventide.applications.netbill.demo", "two markets: quotes, contracts, obligations, suspensions"),
-    "city": ("eventide.applications.city.demo", "a day in a city: congestion, air; with events also parking, access, security"),
+    "city": ("eventide.applications.city.demo", "a day in a city: congestion, air, parking, when to add security"),
     "toy": ("eventide.applications.toy.demo", "1000 people: where they are, when they are rich, when they are happy"),
 }
 
@@ -46,7 +47,8 @@ def demo(
     run = import_module(DEMOS[name][0]).run
     folder = out or Path("eventide-demo") / name
     folder.mkdir(parents=True, exist_ok=True)
-    with _Teller() as say:
+    with _Teller() as say, warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # what Spark says about versions of pandas
         run(folder, say)
     messages.say(f"everything it made is in {folder}")
 
