@@ -72,6 +72,10 @@ def test_a_data_frame_in_pieces_and_a_run(feed: Path, spark: Any, tmp_path: Path
     pq.write_table(reports, path, row_group_size=3000)
     found = positions_on_spark(spark.read.parquet(str(path)), spark=spark, buckets=2, cleaning=Cleaning())
     facts = critical_points(clean(reports).positions)
+    by_path = positions_on_spark(path, spark=spark, buckets=3)
+    assert by_path.counts == found.counts and by_path.read == 20_000
+    assert plain(by_path.facts["gap_start"].toArrow()) == plain(facts["gap_start"])
+    by_path.release()
     program = ev.parse(RULES)
     there = ev.spark.run(program, {name: found.facts[name] for name in ("stop_start", "stop_end")}, spark=spark)
     here = program.run({name: facts[name] for name in ("stop_start", "stop_end")})

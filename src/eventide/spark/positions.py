@@ -12,10 +12,12 @@ import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from eventide.errors import InputError
 from eventide.signals.ais import Reports, described, joined, read_positions
@@ -44,6 +46,7 @@ _HELD = "name string, part binary"
 _HELD_SCHEMA = pa.schema([("name", pa.string()), ("part", pa.binary())])
 _REPORTS = "positions"
 _SLICE = 250_000  # rows of a table in one packed value
+_TASK = 1_000_000  # rows of a Parquet file that one task reads, about
 _TYPES = {pa.int64(): "bigint", pa.float64(): "double", pa.string(): "string"}
 _LAST = pa.schema([("time", pa.int64()), ("vessel", pa.int64()), ("flags", pa.uint16())])
 _SAMPLE = Tracks(np.array([201000002, 201000001, 201000002]), np.arange(3), *(np.ones(3) for _ in range(5))).table()
@@ -69,9 +72,10 @@ def positions_on_spark(
 ) -> SparkSignals:
     """Clean positions and find their critical points on Spark; computed at once, and held until `release`.
 
-    `source` is a DataFrame with the columns of positions, or paths of files as `read_positions` takes them (each is
-    read by one task; `.parquet` with the columns of positions in pieces). `steps` are further functions of the cleaned
-    positions, bucket by bucket. The facts are those of `clean` and `critical_points` on one machine.
+    `source` is a DataFrame with the columns of positions, or paths of files as `read_positions` takes them: each is
+    read by one task, `.parquet` with the columns of positions in pieces and faster than through a DataFrame. `steps`
+    are further functions of the cleaned positions, bucket by bucket. The facts are those of `clean` and
+    `critical_points` on one machine.
     """
     session = spark or getattr(source, "sparkSession", None) or start_spark()
     number = buckets or int(session.conf.get("spark.sql.shuffle.partitions") or 1)
@@ -177,27 +181,41 @@ class SparkSignals:
 
 
 def _sent(spark: SparkSession, source: Any, number: int, options: Mapping[str, Any]) -> DataFrame:
+    from pyspark.sql import functions as f
+
     if hasattr(source, "mapInArrow"):
-        return _sending(source, _Sender(number, _reports_of_batch))
+        return _sending(source, number)
     listed = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     paths = [path if "://" in path else os.path.abspath(path) for path in (os.fspath(each) for each in listed)]
     if not paths:
         raise InputError("there are no files of positions")
-    frames = []
-    whole = []
-    for path in paths:
-        frame = spark.read.parquet(path) if path.endswith(".parquet") else None
-        if frame is not None and set(POSITIONS.names[:4]) <= set(frame.columns):
-            frames.append(_sending(frame, _Sender(number, _reports_of_batch)))
-        else:
-            whole.append((path,))
-    if whole:
-        names = spark.createDataFrame(whole, "path string").repartition(len(whole))
-        frames.append(names.mapInArrow(_Sender(number, _Files(options)), _SENT))
+    frames = [_sending(spark.read.parquet(path), number) for path in paths if _is_spread(path)]
+    pieces = [piece for path in paths if not _is_spread(path) for piece in _pieces(path)]
+    if pieces:
+        rows = [(at, *piece) for at, piece in enumerate(pieces)]
+        tasks = spark.createDataFrame(rows, "number int, path string, low int, high int")
+        tasks = tasks.repartitionById(len(rows), f.col("number"))
+        frames.append(tasks.mapInArrow(_Sender(number, _Files(options)), _SENT))
     return reduce(lambda a, b: a.unionByName(b), frames)
 
 
-def _sending(frame: DataFrame, sender: _Sender) -> DataFrame:
+def _is_spread(path: str) -> bool:
+    """Whether a path is one that Spark must read: a folder of Parquet files, or one that is not on this machine."""
+    return path.endswith(".parquet") and ("://" in path or os.path.isdir(path))
+
+
+def _pieces(path: str) -> list[tuple[str, int, int]]:
+    """What one task reads of a file: some groups of rows of a Parquet file of positions, and all of any other."""
+    if path.endswith(".parquet") and os.path.exists(path):
+        with pq.ParquetFile(path) as file:
+            if set(POSITIONS.names[:4]) <= set(file.schema_arrow.names):
+                sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+                starts = np.flatnonzero(np.diff(np.cumsum([0, *sizes[:-1]]) // _TASK, prepend=-1)).tolist()
+                return [(path, low, high) for low, high in pairwise([*starts, len(sizes)])]
+    return [(path, -1, -1)]
+
+
+def _sending(frame: DataFrame, number: int) -> DataFrame:
     from pyspark.sql import functions as f
 
     known = [name for name in dict.fromkeys((*POSITIONS.names, *VESSELS.names)) if name in frame.columns]
@@ -205,54 +223,71 @@ def _sending(frame: DataFrame, sender: _Sender) -> DataFrame:
         if name not in known:
             tracks_of(pa.table({column: pa.nulls(0) for column in frame.columns}), "<DataFrame>")
     kinds = {**{field.name: field.type for field in VESSELS}, **{field.name: field.type for field in POSITIONS}}
-    return frame.select(*(f.col(f"`{name}`").cast(_TYPES[kinds[name]]).alias(name) for name in known)
-                        ).mapInArrow(sender, _SENT)
+    columns = (f.col(f"`{name}`").cast(_TYPES[kinds[name]]).alias(name) for name in known)
+    return frame.select(*columns).mapInArrow(_Sender(number, _of_frame), _SENT)
 
 
-def _reports_of_batch(batch: pa.RecordBatch) -> Reports:
-    table = pa.Table.from_batches([batch])
-    return Reports(table, described(table))
+Read = Callable[[Batches], Iterator[tuple[int, Reports]]]
+"""Reports of a task, each with its place in the order of the input."""
+
+
+def _of_frame(batches: Batches) -> Iterator[tuple[int, Reports]]:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    place = (context.partitionId() if context else 0) << 32
+    for batch in batches:
+        table = pa.Table.from_batches([batch])
+        yield place, Reports(table, described(table))
+        place += 1
 
 
 class _Files:
-    """Reads the files of a batch of paths."""
+    """Reads pieces of files."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         self._options = dict(options)
 
-    def __call__(self, batch: pa.RecordBatch) -> Reports:
-        return joined([read_positions(path, **self._options) for path in batch.column(0).to_pylist()])
+    def __call__(self, batches: Batches) -> Iterator[tuple[int, Reports]]:
+        for batch in batches:
+            for number, path, low, high in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                found = self._groups(path, low, high) if low >= 0 else [read_positions(path, **self._options)]
+                yield from ((number << 32 | at, reports) for at, reports in enumerate(found))
+
+    def _groups(self, path: str, low: int, high: int) -> Iterator[Reports]:
+        with pq.ParquetFile(path) as file:
+            wanted = {*POSITIONS.names, *VESSELS.names}
+            columns = [name for name in file.schema_arrow.names if name in wanted]
+            for batch in file.iter_batches(_SLICE, row_groups=range(low, high), columns=columns, use_threads=False):
+                table = pa.Table.from_batches([batch])
+                yield Reports(table, described(table))
 
 
 class _Sender:
     """Packs the reports of a task by bucket, with their place in the order of the input."""
 
-    def __init__(self, number: int, read: Callable[[pa.RecordBatch], Reports]) -> None:
+    def __init__(self, number: int, read: Read) -> None:
         self._number, self._read = number, read
 
     def __call__(self, batches: Batches) -> Batches:
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        place = (context.partitionId() if context else 0) << 32
-        for batch in batches:
-            if batch.num_rows == 0:
-                continue
-            reports = self._read(batch)
-            parts: dict[int, dict[str, Any]] = {}
-            tracks = tracks_of(reports.positions)
-            for bucket, rows in _split(buckets_of(tracks.vessel, self._number)):
-                parts[bucket] = {"positions": tuple(getattr(tracks, name)[rows] for name in POSITIONS.names)}
-            if reports.vessels.num_rows:
-                owners = buckets_of(reports.vessels["vessel"].to_numpy(), self._number)
-                for bucket, rows in _split(owners):
-                    parts.setdefault(bucket, {})["vessels"] = packed_table(reports.vessels.take(pa.array(rows)))
-            if reports.bad:
-                parts.setdefault(0, {})["bad"] = reports.bad
-            for bucket, part in parts.items():
+        for place, reports in self._read(batches):
+            for bucket, part in self._parts(reports).items():
                 yield pa.record_batch([pa.array([bucket], pa.int32()), pa.array([place], pa.int64()),
                                        pa.array([pickle.dumps(part, protocol=5)], pa.binary())], schema=_SENT_SCHEMA)
-            place += 1
+
+    def _parts(self, reports: Reports) -> dict[int, dict[str, Any]]:
+        """What each bucket gets."""
+        parts: dict[int, dict[str, Any]] = {}
+        tracks = tracks_of(reports.positions)
+        for bucket, rows in _split(buckets_of(tracks.vessel, self._number)):
+            parts[bucket] = {"positions": tuple(getattr(tracks, name)[rows] for name in POSITIONS.names)}
+        if reports.vessels.num_rows:
+            owners = buckets_of(reports.vessels["vessel"].to_numpy(), self._number)
+            for bucket, rows in _split(owners):
+                parts.setdefault(bucket, {})["vessels"] = packed_table(reports.vessels.take(pa.array(rows)))
+        if reports.bad:
+            parts.setdefault(0, {})["bad"] = reports.bad
+        return parts
 
 
 def _split(buckets: Any) -> Iterator[tuple[int, Any]]:
