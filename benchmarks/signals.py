@@ -137,7 +137,8 @@ def _cpu() -> float:
 def through_spark(size: int, vessels: Sequence[int]) -> list[Claim]:
     """The whole way for every number of vessels, what areas and proximity add, and how the cost grows."""
     with tempfile.TemporaryDirectory() as folder:
-        on_spark(min(size, 200_000), vessels[0], Path(folder))  # Java compiles what it runs often
+        if size > 200_000:
+            on_spark(200_000, vessels[0], Path(folder))  # Java compiles what it runs often
         found = [on_spark(size, number, Path(folder)) for number in vessels]
     rows = []
     for number, (whole, without) in zip(vessels, found, strict=True):

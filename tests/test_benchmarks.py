@@ -12,7 +12,8 @@ SMALL = {
     "kernels": ["--size", "2000"],
     "formats": ["--size", "2000"],
     "event_calculus": ["--size", "2000", "--only", "rtec"],
-    "signals": ["--size", "4000", "--vessels", "20", "40"],
+    "signals": ["--size", "4000", "--vessels", "20"],
+    "probability": ["--size", "4000", "--long", "5000"],
     "incremental": ["--scale", "0.001", "--windows", "1", "2", "--shares", "5", "--hours", "5"],
 }
 
