@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eventide.kernels.arrays import BLOCK, ONE, ZERO, Array, check_array, check_same_length, jit
-from eventide.kernels.support_sets import Bound, append_slot, remove_slot, resolve, victim
+from eventide.kernels.support_sets import Bound, append_slot, inlined, remove_slot, resolve, victim
 
 Floats = npt.NDArray[np.float64]
 
@@ -130,7 +130,7 @@ def _last_seek(highs: Array, lows: Array, count: int, high: int, low: int) -> in
     return _between(highs, lows, max(0, right - step), right, high, low)
 
 
-@jit
+@inlined
 def _next_seek(highs: Array, lows: Array, count: int, begin: int, high: int, low: int) -> int:
     """The same, from `begin` on."""
     left = begin
@@ -171,7 +171,7 @@ def _ending_at(rows: Array, count: int, end: int) -> int:
 # Compiled loops hold arrays in variables of their own: taking one from a tuple counts a reference, every time.
 
 
-@jit
+@inlined
 def _push(start: int, end: int, high: int, low: int, olds: Array, old: int, news: Array, new: int) -> tuple[int, int]:
     """Add an interval behind the found ones: it replaces those inside it, and is joined to one that it touches.
 

@@ -85,6 +85,16 @@ class Changes(NamedTuple):
     removed: MaximalIntervals
 
 
+class Taken(NamedTuple):
+    """The same in columns: how many intervals of each row are new and gone, and these, one row behind the other."""
+
+    rows: Array
+    fresh: Array
+    added: Array
+    gone: Array
+    removed: Array
+
+
 class Recogniser:
     """Streams as they come: each call of `advance` takes their next points, and tells what that changes.
 
@@ -159,10 +169,11 @@ class Recogniser:
 
     def advance(self, probs: object, time_unit: TimeUnit | None = None) -> Changes:
         """Take the next points of streams; new streams may begin, others may pause. Times continue where they were."""
-        return self.take(points_of(probs, time_unit))
+        rows, fresh, added, gone, removed = self.take(points_of(probs, time_unit))
+        return Changes(self._as_intervals(rows, fresh, added), self._as_intervals(rows, gone, removed))
 
-    def take(self, points: Points) -> Changes:
-        """The same for points that were read before."""
+    def take(self, points: Points) -> Taken:
+        """The same for points that were read before, with the changes as columns."""
         if self.names is None:
             self.names = points.names
         elif points.names != self.names:
@@ -191,7 +202,7 @@ class Recogniser:
             begin, probs = filled(probs, begin, counts, before, self.gaps)
         return self._run(keys, rows, begin, probs, first, ends)
 
-    def _run(self, keys: list[Key], rows: Array, begin: Array, probs: Floats, first: Array, last: Array) -> Changes:
+    def _run(self, keys: list[Key], rows: Array, begin: Array, probs: Floats, first: Array, last: Array) -> Taken:
         """Let the kernel take the points of rows, -1 for new ones, which have some each; `begin` says where."""
         offsets = np.append(begin, probs.shape[0])
         rows = self._rows(keys, rows, first)
@@ -213,10 +224,9 @@ class Recogniser:
         removed = found.columns["rows"][spans(found.base[rows] + found.size[rows], gone)]
         added = new.rows[spans(new.base, new.size)]
         found.append(rows, new.size, {"rows": added})
-        changes = Changes(self._as_intervals(rows, new.size, added), self._as_intervals(rows, gone, removed))
         if self.forget:
             self._settle(rows)
-        return changes
+        return Taken(rows, new.size, added, gone, removed)
 
     def _rows(self, keys: list[Key], rows: Array, first: Array) -> Array:
         """The rows, with new ones where there are none yet."""

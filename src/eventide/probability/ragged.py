@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from eventide.kernels.arrays import Array
 
+_FEW = 32  # lists that are copied one by one
+
 
 def spans(starts: Array, lengths: Array) -> Array:
     """The numbers of several stretches, one behind the other.
@@ -19,6 +21,15 @@ def spans(starts: Array, lengths: Array) -> Array:
     """
     before = lengths.cumsum() - lengths
     return np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
+
+
+def _copy(target: npt.NDArray[Any], places: Array, source: npt.NDArray[Any], starts: Array, lengths: Array) -> None:
+    """Copy stretches of one column to places of another."""
+    if lengths.shape[0] > _FEW:
+        target[spans(places, lengths)] = source[spans(starts, lengths)]
+        return
+    for place, start, length in zip(places.tolist(), starts.tolist(), lengths.tolist(), strict=True):
+        target[place : place + length] = source[start : start + length]
 
 
 class Ragged:
@@ -49,12 +60,17 @@ class Ragged:
         moved = lists[lacking]
         if not moved.shape[0]:
             return
+        last = int(moved[-1])
+        if moved.shape[0] == 1 and self.base[last] + self.room[last] == self._used:  # nothing behind it: it stays
+            room = max(int(need[lacking][0]), 2 * int(self.room[last]))
+            self._grow(int(self.base[last]) + room)
+            self.room[last], self._used = room, int(self.base[last]) + room
+            return
         room = np.maximum(need[lacking], 2 * self.room[moved])
         base = self._used + room.cumsum() - room
-        old, new = spans(self.base[moved], self.size[moved]), spans(base, self.size[moved])
         self._grow(self._used + int(room.sum()))
         for column in self.columns.values():
-            column[new] = column[old]
+            _copy(column, base, column, self.base[moved], self.size[moved])
         self.base[moved], self.room[moved] = base, room
         self._used += int(room.sum())
         if self._used > 2 * int(self.room.sum()) + 1024:
@@ -69,20 +85,17 @@ class Ragged:
 
     def _compact(self) -> None:
         """Give back what moved lists have left."""
-        old = spans(self.base, self.size)
         base = self.room.cumsum() - self.room
-        new = spans(base, self.size)
         for name, column in self.columns.items():
             self.columns[name] = np.empty((int(self.room.sum()), *column.shape[1:]), column.dtype)
-            self.columns[name][new] = column[old]
+            _copy(self.columns[name], base, column, self.base, self.size)
         self.base, self._used = base, int(self.room.sum())
 
     def append(self, lists: Array, counts: Array, values: Mapping[str, npt.NDArray[Any]]) -> None:
         """Add elements behind those of some lists, `counts` of each."""
         self.reserve(lists, counts)
-        places = spans(self.base[lists] + self.size[lists], counts)
         for name, column in self.columns.items():
-            column[places] = values[name]
+            _copy(column, self.base[lists] + self.size[lists], values[name], counts.cumsum() - counts, counts)
         self.size[lists] += counts
 
     def drop_first(self, lists: Array, counts: Array) -> None:
