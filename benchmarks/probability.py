@@ -2,13 +2,15 @@
 
 Measured are checked probabilities in memory to intervals, with the state of all streams set up: streams of an activity
 that comes and goes, four decimals, under noise. Not measured: files, several cores, compilation. Times are CPU times of
-this process, the least of several runs. The published program's figures were recorded on a machine of this kind.
+this process, the least of several runs. The published program's figures were recorded on a machine of this kind. The
+cost along one long stream is compared without the system's part, which is about new memory.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -84,13 +86,16 @@ def flatness(size: int) -> Iterator[dict[str, Any]]:
     part = activity(max(1, size // 100), 2)
     for name, options, _, _ in KINDS[:2]:
         stream = Recogniser(THRESHOLD, **options)
-        costs = [seconds(lambda: stream.take(Points((), [()], np.array([0, part.shape[0]]), None, part)))  # noqa: B023
-                 for _ in range(100)]
+        costs = []
+        for _ in range(100):
+            begin = os.times().user
+            stream.take(Points((), [()], np.array([0, part.shape[0]]), None, part))
+            costs.append(os.times().user - begin)
         quarter = len(costs) // PIECES
-        first, last = sum(sorted(costs[:quarter])[: quarter // 2]), sum(sorted(costs[-quarter:])[: quarter // 2])
+        first, last = sum(costs[:quarter]), sum(costs[-quarter:])
         ratio = last / max(first, 1e-9)
         yield {"claim": f"{name}, one stream of {size:,} points: last quarter against the first",
-               "value": round(last / (quarter // 2) / part.shape[0] * 1e9, 2), "unit": "ns per point", "target": None,
+               "value": round(last / quarter / part.shape[0] * 1e9, 2), "unit": "ns per point", "target": None,
                "rival": "the first quarter", "ratio": round(ratio, 2), "holds": ratio < 1.5}
 
 

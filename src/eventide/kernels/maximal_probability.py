@@ -566,15 +566,15 @@ def fresh_streams(count: int) -> Streams:
 
 def advance(
     probs: Floats, offsets: Array, rows: Array, threshold: int, streams: Streams, supports: Supports, found: Found,
-    *, batch: int = 1, bound: Bound | None = None,
+    *, batch: int = 1, bound: Bound | None = None, buffer: Array | None = None,
 ) -> Found:
     """Take in the next points of some streams: PIEC and oPIEC (Algorithms 10 and 11), oPIEC^b and oPIEC^bd.
 
     Stream `rows[j]`, each at most once, has the points `probs[offsets[j]:offsets[j+1]]`, from 0 to 1, and room for as
     many more elements in its support set (with a `bound`, for its memory). `threshold` is in units of 10^-15. The state
-    is changed in place: `found` loses the intervals that are no longer maximal, and the new ones are returned. Without
-    a bound the cut into calls changes nothing; with one, a call takes `batch` points at a time. O(n) without a bound,
-    O(n · memory) with one.
+    is changed in place: `found` loses the intervals that are no longer maximal, and the new ones are returned, in
+    `buffer` if it is given and has a row for every point. Without a bound the cut into calls changes nothing; with one,
+    a call takes `batch` points at a time. O(n) without a bound, O(n · memory) with one.
 
     >>> probs = np.array([0, 0.5, 0.7, 0.9, 0.4, 0.1, 0, 0, 0.5, 1])  # Table 5.2 of the thesis
     >>> columns = (np.empty(10, np.int64) for _ in range(3))
@@ -590,7 +590,9 @@ def advance(
     check_array("offsets", offsets)
     check_array("rows", rows)
     check_same_length("rows", rows, "offsets, less one,", offsets.shape[0] - 1)
-    new = Found(offsets[:-1], np.zeros(rows.shape[0], np.int64), np.empty((probs.shape[0], 4), np.int64))
+    if buffer is None or buffer.shape[0] < probs.shape[0]:
+        buffer = np.empty((probs.shape[0], 4), np.int64)
+    new = Found(offsets[:-1], np.zeros(rows.shape[0], np.int64), buffer)
     if bound is None:
         _advance(probs, offsets, rows, threshold, streams, supports, found, new)
     elif batch == 1:

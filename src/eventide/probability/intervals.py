@@ -146,6 +146,7 @@ class Recogniser:
         columns = {name: np.empty(0, np.int64) for name in ("at", "high", "low")}
         self._supports = Ragged(columns | ({} if self.bound is None else {"plain": np.empty(0)}))
         self._found = Ragged({"rows": np.empty((0, 4), np.int64)})
+        self._buffer = np.empty((0, 4), np.int64)  # new pages cost more than what is written on them
 
     def _bound(self) -> Bound | None:
         known = self.durations
@@ -219,7 +220,9 @@ class Recogniser:
         supports = Supports(lists.base, lists.size, lists.columns["at"], lists.columns["high"], lists.columns["low"],
                             plain)
         new = advance(probs, offsets, rows, self.threshold, self._streams, supports,
-                      Found(found.base, found.size, found.columns["rows"]), batch=self.batch, bound=self.bound)
+                      Found(found.base, found.size, found.columns["rows"]), batch=self.batch, bound=self.bound,
+                      buffer=self._buffer)
+        self._buffer = new.rows
         gone = held - found.size[rows]
         removed = found.columns["rows"][spans(found.base[rows] + found.size[rows], gone)]
         added = new.rows[spans(new.base, new.size)]
