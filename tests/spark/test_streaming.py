@@ -14,17 +14,19 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from tests.spark.configured import RULES, Configured, sorted_rows
+from tests.spark.servers import free_port
 
 import eventide as ev
 from eventide.errors import InputError
 from eventide.spark.config import Log, Metrics, load_config
 from eventide.spark.failures import ServiceError
 from eventide.spark.operations import Batch, Figures, MetricsServer, Reporter
+from eventide.spark.operator import labels
 from eventide.spark.running import Stream, prepare
-from eventide.spark.streaming import labels
 
 pytestmark = pytest.mark.spark
 PAIRS = """
@@ -206,7 +208,7 @@ def test_a_broker_that_does_not_answer(tmp_path: Path, capsys: pytest.CaptureFix
 def test_a_stream_from_a_program(spark: Any, tmp_path: Path) -> None:
     """`ev.spark.stream`: a streaming DataFrame in, one of changes out."""
     program = ev.parse(RULES)
-    table = pa.table({"time": [3, 5, 12, 26, 33, 61], "event": ["win", "win", "lose", "win", "lose", "win"],
+    table = pa.table({"time": [3, 5, 12, 26, 1, 61], "event": ["win", "win", "lose", "win", "lose", "win"],
                       "who": ["ann", "bob", "ann", "cid", "cid", "dan"]})
     (tmp_path / "in").mkdir()
     for low in range(0, 6, 2):
@@ -214,14 +216,15 @@ def test_a_stream_from_a_program(spark: Any, tmp_path: Path) -> None:
     session = spark.newSession()
     events = session.readStream.schema("time long, event string, who string").option(
         "maxFilesPerTrigger", 1).parquet(str(tmp_path / "in"))
-    changes = ev.spark.stream(program, events, window=40, step=10, start=0)
+    changes = ev.spark.stream(program, events, window=20, step=10, start=0, late=True)
     assert changes.isStreaming
     query = (changes.writeStream.format("parquet").option("path", str(tmp_path / "out"))
              .option("checkpointLocation", str(tmp_path / "state")).trigger(availableNow=True).start())
     query.awaitTermination()
     found = sorted_rows(session.read.parquet(str(tmp_path / "out")).toArrow())
-    wanted = program.run(table, window=40, step=10, start=0, end=60, emit="changes")
-    assert found == [row for row in sorted_rows(wanted.to_arrow()) if row[0] <= 60]
+    in_time = table.filter(pc.field("time") != 1)
+    wanted = sorted_rows(program.run(in_time, window=20, step=10, start=0, end=60, emit="changes").to_arrow())
+    assert found == sorted([*wanted, (30, "late", "lose", "cid", "", 1, 2)], key=repr)
 
 
 def test_frames_that_are_no_streams_of_facts(spark: Any, tmp_path: Path) -> None:
@@ -260,7 +263,7 @@ def test_metrics_over_http() -> None:
     figures = Figures()
     Batch(0, events=7, late=1, bad=2, changes=3, query_time=20, clock=26, state_rows=5, state_bytes=99,
           seconds=0.5).added_to(figures)
-    server = MetricsServer(Metrics(port=_free_port()), figures)
+    server = MetricsServer(Metrics(port=free_port()), figures)
     try:
         base = f"http://127.0.0.1:{server.port}"
         text = urlopen(f"{base}/metrics").read().decode()
@@ -276,14 +279,6 @@ def test_metrics_over_http() -> None:
         server.close()
 
 
-def _free_port() -> int:
-    import socket
-
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
 def test_logs_as_json_in_a_file(tmp_path: Path) -> None:
     reporter = Reporter(Log(level="info", file=tmp_path / "log", format="json"))
     reporter.say("hello", number=3)
@@ -294,6 +289,7 @@ def test_logs_as_json_in_a_file(tmp_path: Path) -> None:
     assert [(line["level"], line["message"]) for line in lines] == [
         ("info", "hello"), ("info", "batch 4: 2 events, 0 rows out, 1.0 s")]
     assert lines[0]["number"] == 3 and lines[1]["batch"] == 4 and lines[1]["events"] == 2
+    assert "number" not in lines[1]
 
 
 def test_a_status_line_on_a_terminal() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pyspark.daemon import manager
 
+import eventide.spark.state
+import eventide.spark.streaming
 import eventide.spark.tasks  # noqa: F401
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ class Batch:
     def data(self) -> dict[str, object]:
         """The fields of a log line."""
         found = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {**found, "batch": found.pop("number"), "seconds": round(self.seconds, 3)}
+        return {"batch": found.pop("number"), **found, "seconds": round(self.seconds, 3)}
 
     def text(self) -> str:
         """One line for people.

@@ -19,6 +19,7 @@ from eventide.spark.failures import ServiceError, clear_error
 from eventide.spark.flow import BAD, CHANGES, COUNTS, LATE, Flow, flow_of, table_of
 from eventide.spark.identity import SPARK, broken_checkpoint, check_identity, claim, identity_of
 from eventide.spark.operations import Batch, Figures, Reporter
+from eventide.spark.operator import READ, STATE, Shipped
 from eventide.spark.partitioning import to_text
 from eventide.spark.sinks import Sink, open_sink
 from eventide.spark.sources import check_source, open_source
@@ -27,10 +28,7 @@ from eventide.spark.streaming import (
     BAD_COLUMNS,
     COLUMNS,
     LATE_COLUMNS,
-    READ,
     SETTINGS,
-    STATE,
-    Shipped,
     partitions_for,
     piece_rows,
     staged,
@@ -73,13 +71,13 @@ class Prepared:
         start_at = "the first facts" if window.start is None else str(window.start)
         lines = [
             f"source      {_place(config.source)}",
-            f"rules       {config.rules.program}, {len(self.program.fluents)} results",
+            f"rules       {config.rules.program}, {_counted(len(self.program.fluents), 'result')}",
             f"window      {window.window} every {window.step}, {window.delay} of delay, from {start_at}",
             *(f"sink        {_place(sink)}, {window.emit}" for sink in config.sink),
             *(f"{name:<11} {_place(sink)}" for name, sink in (("late", config.late), ("quarantine", config.quarantine))
               if sink is not None),
             f"checkpoint  {config.checkpoint.path}",
-            f"spark       {config.spark.master}, {window.buckets} buckets",
+            f"spark       {config.spark.master}, {_counted(window.buckets, 'bucket')}",
         ]
         return "\n".join([*lines, to_text(window.partitioning)])
 
@@ -119,6 +117,10 @@ def _source_of(config: StreamConfig) -> dict[str, object]:
     source = config.source
     return {"source": source.kind, "source.place": str(source.path) if isinstance(source, FileSource) else
             ", ".join(sorted(source.topics)) if isinstance(source, KafkaSource) else source.host}
+
+
+def _counted(number: int, name: str) -> str:
+    return f"{number} {name}" if number == 1 else f"{number} {name}s"
 
 
 def _place(section: Any) -> str:

@@ -6,37 +6,31 @@ pass. What a bucket has seen is in the state store of its operator (`eventide.sp
 
 from __future__ import annotations
 
-import pickle
 import struct
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache, reduce
-from hashlib import blake2b
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pyarrow as pa
-from pyspark import cloudpickle
-from pyspark.sql.streaming.stateful_processor import StatefulProcessor
-from pyspark.sql.types import Row
 
 from eventide.errors import InputError
 from eventide.formats.facts import Facts
 from eventide.program import Program
-from eventide.spark.flow import BAD, CHANGES, Flow, FlowEmit, Unit, flow_of, table_of, written
+from eventide.spark.flow import BAD, CHANGES, LATE, Flow, FlowEmit, Unit, flow_of, table_of, written
 from eventide.spark.flow import Row as Packed
+from eventide.spark.operator import READ, Shipped, Stage, labels
 from eventide.spark.records import Read, bad_records, piece_facts, pieces_of
-from eventide.spark.state import Held, processed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 DDL = "key int, stage int, bucket int, part binary"
 SCHEMA = pa.schema([("key", pa.int32()), ("stage", pa.int32()), ("bucket", pa.int32()), ("part", pa.binary())])
-STATE, READ = 4, 5
-"""Further kinds of results: how many bytes a bucket has in the state store; how many facts and bad records came."""
 _ROWS = "fluent string, args string, value string, start bigint, end bigint"
 COLUMNS = {"changes": f"query_time bigint, change string, {_ROWS}", "final": f"query_time bigint, {_ROWS}"}
+_CHANGE_NAMES = ["query_time", "change", "fluent", "args", "value", "start", "end"]
 LATE_COLUMNS = ("fact string, args string, value string, start bigint, end bigint, change string, query_time bigint")
 BAD_COLUMNS = "source string, line bigint, problem string, text string"
 SETTINGS = {
@@ -51,13 +45,16 @@ SETTINGS = {
 def stream(program: Program, events: object, *, window: int, step: int | None = None, delay: int = 0,
            start: int | None = None, tick: int = 1, emit: FlowEmit = "changes", fluents: Sequence[str] | None = None,
            initially_at: int = 0, ties: str = "termination", horizon: int | None = None, buckets: int | None = None,
-           **options: Any) -> DataFrame:
+           late: bool = False, **options: Any) -> DataFrame:
     """Recognise over a stream: a streaming DataFrame of the changes at each query time.
 
     `events` is a streaming DataFrame (columns `time`, `event`, arguments), or a dict of them by event name. A query
-    time is answered when a fact has come that is more than `delay` later. Write the result in append mode, with a
+    time is answered when a fact has come that is more than `delay` later. With `late` there are also rows for facts
+    that came too late for the window, with `late` in the place of `+` or `-`. Write the result in append mode, with a
     checkpoint; the state needs the settings of `eventide.spark.streaming.SETTINGS`, which are made here.
     """
+    if late and emit != "changes":
+        raise InputError(f"late facts are listed among changes; with emit={emit!r} there is no column for them")
     frames: Mapping[Any, Any] = events if isinstance(events, Mapping) else {None: events}
     session = _session_of(frames)
     flow = flow_of(program, buckets=buckets or int(session.conf.get("spark.sql.shuffle.partitions") or 1),
@@ -70,7 +67,10 @@ def stream(program: Program, events: object, *, window: int, step: int | None = 
     shipped = Shipped(flow)
     rows = [frame.mapInArrow(_TableReading(shipped, name), DDL) for name, frame in frames.items()]
     found = staged(reduce(lambda a, b: a.unionByName(b), rows), shipped, uuid4().hex)
-    return unpacked(found, CHANGES, COLUMNS[emit])
+    if not late:
+        return unpacked(found, CHANGES, COLUMNS[emit])
+    kinds = found.where(found.bucket.isin(CHANGES, LATE)).select("bucket", "part")
+    return kinds.mapInArrow(_with_late, COLUMNS[emit])
 
 
 def _session_of(frames: Mapping[Any, Any]) -> SparkSession:
@@ -114,35 +114,17 @@ def _tables(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield from table_of(part).to_batches()
 
 
+def _with_late(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for kind, part in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            table = table_of(part)
+            if kind == LATE:
+                table = table.drop_columns("change").rename_columns({"fact": "fluent"})
+                table = table.append_column("change", pa.repeat("late", len(table))).select(_CHANGE_NAMES)
+            yield from table.to_batches()
+
+
 # -- buckets in Spark --------------------------------------------------------------------------------------------------
-
-
-@lru_cache
-def labels(buckets: int) -> tuple[int, ...]:
-    """A number for each bucket, such that Spark spreads them evenly over as many partitions, or a divisor of that.
-
-    >>> labels(4)
-    (12, 6, 2, 0)
-    """
-    found: dict[int, int] = {}
-    number = 0
-    while len(found) < buckets:
-        found.setdefault(_spark_hash(number) % buckets, number)
-        number += 1
-    return tuple(found[bucket] for bucket in range(buckets))
-
-
-def _spark_hash(number: int) -> int:
-    """The hash by which Spark sends an int to a partition: Murmur3 with the seed 42."""
-    def turned(word: int, bits: int) -> int:
-        return (word << bits | word >> (32 - bits)) & 0xFFFF_FFFF
-
-    mixed = turned(number * 0xCC9E_2D51 & 0xFFFF_FFFF, 15) * 0x1B87_3593 & 0xFFFF_FFFF
-    mixed = (turned(mixed ^ 42, 13) * 5 + 0xE654_6B64 & 0xFFFF_FFFF) ^ 4
-    mixed = (mixed ^ mixed >> 16) * 0x85EB_CA6B & 0xFFFF_FFFF
-    mixed = (mixed ^ mixed >> 13) * 0xC2B2_AE35 & 0xFFFF_FFFF
-    mixed ^= mixed >> 16
-    return mixed - (mixed >> 31 << 32)
 
 
 def partitions_for(buckets: int, cores: int) -> int:
@@ -161,32 +143,6 @@ def _record_batch(flow: Flow, rows: Sequence[Packed], own: int) -> pa.RecordBatc
     stages, buckets, parts = zip(*rows, strict=True) if rows else ((), (), ())
     return pa.record_batch([pa.array(column, kind.type) for column, kind in zip(
         (keys, stages, buckets, parts), SCHEMA, strict=True)], schema=SCHEMA)
-
-
-class Shipped:
-    """A flow on its way to tasks: each worker unpacks it once, however many tasks it gets."""
-
-    def __init__(self, flow: Flow) -> None:
-        self._data: bytes = cloudpickle.dumps(flow)  # type: ignore[no-untyped-call]
-        self._digest = blake2b(self._data, digest_size=16).digest()
-
-    @cached_property
-    def flow(self) -> Flow:
-        """The flow."""
-        known = _FLOWS.get(self._digest)
-        if known is None:
-            while len(_FLOWS) >= _FLOWS_AT_ONCE:
-                _FLOWS.pop(next(iter(_FLOWS)))
-            known = _FLOWS[self._digest] = pickle.loads(self._data)
-        return known
-
-    def __getstate__(self) -> dict[str, bytes]:
-        return {"_data": self._data, "_digest": self._digest}
-
-
-_FLOWS_AT_ONCE = 4
-_FLOWS: dict[bytes, Flow] = {}
-_HELD = Held()
 
 
 class _TableReading:
@@ -226,60 +182,3 @@ def _read(flow: Flow, facts: Facts, key: str) -> pa.RecordBatch:
         rows.append((flow.last + 1, BAD, written(bad_records(facts).select([c.split()[0] for c in
                                                                            BAD_COLUMNS.split(", ")]))))
     return _record_batch(flow, rows, labels(flow.buckets)[0])
-
-
-class Stage(StatefulProcessor):
-    """One stage of a flow as an operator of Spark."""
-
-    def __init__(self, shipped: Shipped, stage: int, stream_id: str) -> None:
-        self._shipped, self._stage, self._stream = shipped, stage, stream_id
-
-    def init(self, handle: Any) -> None:
-        """Name what is kept of a bucket."""
-        self._slices = _Slices(handle.getValueState("head", "data binary"),
-                               handle.getMapState("slices", "number long", "data binary"))
-
-    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
-        """One bucket through one batch."""
-        flow = self._shipped.flow
-        parts: list[bytes] = []
-        number = 0
-        for _, stage, bucket, part in rows:
-            if stage == self._stage:
-                parts.append(bytes(part))
-                number = bucket
-            else:
-                yield Row(key=key[0], stage=stage, bucket=bucket, part=part)
-        if parts:
-            own = labels(flow.buckets)
-            found, head = processed(flow, (self._stream, self._stage, number), parts, self._slices, _HELD)
-            found.append((flow.last + 1, STATE, (head.snapshot + head.journal).to_bytes(8, "little")))
-            for stage, bucket, part in found:
-                yield Row(key=own[bucket] if stage <= flow.last else key[0], stage=stage, bucket=bucket, part=part)
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
-class _Slices:
-    """The slices of the bucket at hand, in Spark's state store."""
-
-    def __init__(self, head: Any, slices: Any) -> None:
-        self._head, self._slices = head, slices
-
-    def head(self) -> bytes | None:
-        found = self._head.get()
-        return None if found is None else bytes(found[0])
-
-    def set_head(self, data: bytes) -> None:
-        self._head.update((data,))
-
-    def get(self, number: int) -> bytes | None:
-        found = self._slices.getValue((number,))
-        return None if found is None else bytes(found[0])
-
-    def put(self, number: int, data: bytes) -> None:
-        self._slices.updateValue((number,), (data,))
-
-    def drop(self, number: int) -> None:
-        self._slices.removeKey((number,))

@@ -23,7 +23,8 @@ class ConsoleWriter:
         table = frame.limit(self._rows).toArrow()
         if not len(table):
             return
-        WRITERS[".csv"]([text_columns(table)], sys.stdout.buffer)
+        ordered = table.sort_by([(name, "ascending") for name in table.column_names])
+        WRITERS[".csv"]([text_columns(ordered)], sys.stdout.buffer)
         if len(table) == self._rows and (total := frame.count()) > self._rows:
             sys.stdout.buffer.write(f"… and {total - self._rows} more in batch {batch}\n".encode())
         sys.stdout.flush()
