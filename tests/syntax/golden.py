@@ -63,6 +63,8 @@ def outline(node: object) -> str:
     if isinstance(node, tuple):
         return "{" + "; ".join(map(outline, node)) + "}"
     if hasattr(node, "__dataclass_fields__"):
-        parts = (getattr(node, each.name) for each in fields(node) if each.name != "span")  # type: ignore[arg-type]
+        parts = [getattr(node, each.name) for each in fields(node) if each.name != "span"]  # type: ignore[arg-type]
+        if getattr(node, "probability", 0) is None:
+            parts.pop()
         return f"{type(node).__name__}({', '.join(map(outline, parts))})"
     return str(node)

@@ -112,7 +112,8 @@ def static_rules(draw: st.DrawFn) -> StaticRule:
 
 
 RULES = st.one_of(
-    st.builds(ChangeRule, st.sampled_from(["initiated", "terminated"]), PAIRS, st.just(TIME), POINT_BODIES),
+    st.builds(ChangeRule, st.sampled_from(["initiated", "terminated"]), PAIRS, st.just(TIME), POINT_BODIES,
+              probability=st.none() | st.floats(0, 1)),
     st.builds(EventRule, EVENTS, st.just(TIME), POINT_BODIES), static_rules(),
     st.builds(InitialRule, PAIRS, STATIC_BODIES), st.builds(Postponable, PAIRS, STATIC_BODIES),
     st.builds(DelayRule, PAIRS, PAIRS, st.one_of(VARIABLES, st.integers(1, 99).map(Number)), STATIC_BODIES),

@@ -196,6 +196,18 @@ class Rename(_SortOfChild):
 
 
 @dataclass(frozen=True, slots=True)
+class Uncertain(_SortOfChild, _FieldsOfChild):
+    """The rows of a rule with a probability: each of them counts with that probability, by itself.
+
+    `rule` tells the rules apart: equal bodies of different rules are different chances.
+    """
+
+    child: Node
+    probability: float
+    rule: int
+
+
+@dataclass(frozen=True, slots=True)
 class Project(_SortOfChild):
     """Keep some columns; duplicates vanish, intervals of rows that become equal are united."""
 
@@ -495,7 +507,7 @@ class Output:
 
 Node = (
     Table | Unit | Events | Fluent | Equal | Same | Select | Compute | Function | Attach | Copy
-    | Rename | Project | Join | Without | Union | Number | Count
+    | Rename | Uncertain | Project | Join | Without | Union | Number | Count
     | Boundaries | Runs | Keys | At | Timeless | Always | Lasting | Spans | Allen | Shifted | Slice | Inertia | Fired
 )
 

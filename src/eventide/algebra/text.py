@@ -34,6 +34,7 @@ from eventide.algebra.nodes import (
     Slice,
     Spans,
     Table,
+    Uncertain,
     Union,
     Unit,
     Without,
@@ -87,6 +88,8 @@ def label(node: Node) -> str:
             return f"where {left} = {right}"
         case Select(_, test):
             return f"where {test}"
+        case Uncertain(_, probability):
+            return f"each with probability {probability}"
         case Compute(_, field, expression):
             return f"let {field.name} = {expression}"
         case Project(_, columns):

@@ -42,7 +42,7 @@ class Compiler(Heads):
         domain = self.domain_for(folded, "f") if clause.kind == "initiated" else self._begun(folded)
         compiler = BodyCompiler(self.model, self.sources, folded, domain)
         arguments = list(dict.fromkeys(variables_in(folded.arguments)))
-        node = compiler.rows(body, wanted=arguments, restrict=clause.kind == "initiated")
+        node = self._chance(clause, compiler.rows(body, wanted=arguments, restrict=clause.kind == "initiated"))
         if node.sort != "points":
             raise compiler.error("unbound-time", "nothing in this rule says when it happens", clause.span,
                                  "add a happensAt condition")
@@ -63,6 +63,10 @@ class Compiler(Heads):
             shaped = self.shaped(node, folded.leaves, fields)
             return (self._existing(shaped, folded.template) if clause.kind == "initiated" else shaped), None, False
         return self.shaped(node, folded.arguments, fields[:-1]), value, False
+
+    def _chance(self, clause: Clause, node: n.Node) -> n.Node:
+        """The rows of a rule; where the rule has a probability, each is a chance of its own."""
+        return node if clause.probability is None else n.Uncertain(node, clause.probability, clause.number)
 
     def _existing(self, node: n.Node, template: str) -> n.Node:
         """The points whose value exists: where `grounding` lists values, only these do."""
@@ -207,7 +211,7 @@ class Compiler(Heads):
             compiler = BodyCompiler(self.model, self.sources, clause, domain)
             wanted = list(dict.fromkeys(variables_in(clause.leaves)))
             try:
-                node = compiler.rows(clause.body, domain, wanted=wanted)
+                node = self._chance(clause, compiler.rows(clause.body, domain, wanted=wanted))
                 missing = [v for v in wanted if v not in n.names(node.fields)]
                 if missing:
                     raise compiler.error(
@@ -270,7 +274,7 @@ class Compiler(Heads):
             compiler = BodyCompiler(self.model, self.sources, clause, self._event_domain(clause))
             wanted = list(dict.fromkeys(variables_in(clause.leaves)))
             try:
-                node = compiler.rows(clause.body, wanted=wanted, restrict=True)
+                node = self._chance(clause, compiler.rows(clause.body, wanted=wanted, restrict=True))
                 missing = [v for v in wanted if v not in n.names(node.fields)]
                 if node.sort != "points":
                     raise compiler.error("unbound-time", "nothing in this rule says when it happens", clause.span,

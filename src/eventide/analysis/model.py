@@ -40,6 +40,7 @@ class Clause:
     delay: Term | None = None
     target: Term | None = None
     span: Span | None = None
+    probability: float | None = None
 
     @property
     def arguments(self) -> tuple[Term, ...]:

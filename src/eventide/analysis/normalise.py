@@ -113,9 +113,14 @@ def _clause(model: Model, kind: ClauseKind, template: str, leaves: tuple[Term, .
             fourth: Term, rule: Rule) -> Clause:
     number = len(model.clauses)
     if kind in ("initiated", "terminated", "event"):
-        return Clause(number, kind, template, leaves, body, time=third, span=rule.span)
+        return Clause(number, kind, template, leaves, body, time=third, span=rule.span,
+                      probability=_probability(rule))
     if kind == "static":
         return Clause(number, kind, template, leaves, body, interval=third, span=rule.span)
     if kind == "delay":
         return Clause(number, kind, template, leaves, body, delay=third, target=fourth, span=rule.span)
-    return Clause(number, kind, template, leaves, body, span=rule.span)
+    return Clause(number, kind, template, leaves, body, span=rule.span, probability=_probability(rule))
+
+
+def _probability(rule: Rule) -> float | None:
+    return rule.probability if isinstance(rule, ChangeRule | EventRule | InitialRule) else None

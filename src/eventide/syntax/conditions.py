@@ -66,6 +66,10 @@ class BodyReader(IntervalReader):
                 return self.compare(term)
             if name == "is":
                 return (Is(term.args[0], term.args[1], term.span),)
+        if name == "::":
+            self.error("probability-here", "a condition cannot have a probability", term,
+                       "write the probability before the head of a rule, or in the column 'probability' of the facts")
+            return ()
         if name in CONDITIONS and not (name == "length" and arity != 2):
             condition = self.known(term)
         elif name in ALLEN_RELATIONS and arity == 4 and self.role == "interval" and (name, 4) not in self.defined:

@@ -6,18 +6,19 @@ diagnostics say why. A rule file is data: directives are never carried out and n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from eventide.syntax.diagnostics import Diagnostic
 from eventide.syntax.heads import HeadReader
+from eventide.syntax.printer import term_text
 from eventide.syntax.reader import Clause, read_clauses
-from eventide.syntax.terms import Atom, Compound, ListTerm, Term, functor_of
+from eventide.syntax.terms import Atom, Compound, ListTerm, Number, Term, functor_of
 from eventide.syntax.tokens import DECLARATORS
-from eventide.syntax.trees import BackgroundClause, Rule
+from eventide.syntax.trees import BackgroundClause, ChangeRule, EventRule, InitialRule, Rule
 from eventide.syntax.vocabulary import CONDITIONS, HEADS
 
 _OPERATORS = frozenset({",", ";", "->", "*->", "-->", "=", "\\=", "==", "\\==", "is", "=:=", "=\\=", "<", "=<", ">",
-                        ">=", "\\+", "not", "=..", "!"})
+                        ">=", "\\+", "not", "=..", "!", "::"})
 _HEAD_HINT = "a clause begins with a name, such as initiatedAt(F=V, T)"
 
 
@@ -52,7 +53,9 @@ def parse(text: str, source: str = "<text>") -> ParsedProgram:
     rules: list[Rule] = []
     for clause in clauses:
         head = clause.head
-        if clause.body is None and isinstance(head, Compound) and _is_plain(head):
+        if isinstance(head, Compound) and head.functor == "::" and len(head.args) == 2:
+            rules.extend(_uncertain(clause, head, heads))
+        elif clause.body is None and isinstance(head, Compound) and _is_plain(head):
             rules.append(BackgroundClause(head, (), clause.span))
         elif head is None:
             _directive(clause.body, heads)
@@ -77,6 +80,28 @@ def _rules(clause: Clause, head: Atom | Compound, heads: HeadReader) -> list[Rul
     rules = heads.rules(head, clause.body, clause.span)
     failed = any(problem.severity == "error" for problem in heads.report[before:])
     return [] if failed else rules
+
+
+def _uncertain(clause: Clause, head: Compound, heads: HeadReader) -> list[Rule]:
+    """`P::head :- body`: the rules of the clause, each with its probability."""
+    probability, rest = head.args
+    if not isinstance(probability, Number) or not 0 <= probability.value <= 1:
+        heads.error("bad-probability", f"{term_text(probability)} is not a probability", probability,
+                    "write a number from 0 to 1 before '::', such as 0.8::initiatedAt(F=V, T) :- …")
+        return []
+    if not isinstance(rest, Atom | Compound) or not _is_head(rest, heads):
+        if not isinstance(rest, Atom | Compound):
+            heads.error("bad-head", "this cannot be the head of a clause", rest, _HEAD_HINT)
+        return []
+    certain: list[Rule] = []
+    for rule in _rules(clause, rest, heads):
+        if not isinstance(rule, ChangeRule | EventRule | InitialRule):
+            heads.error("probability-here", f"'{functor_of(rest)[0]}' cannot have a probability", head,
+                        "initiatedAt, terminatedAt, happensAt and initially can; facts of the input have a column "
+                        "'probability'")
+            return []
+        certain.append(replace(rule, probability=float(probability.value)))
+    return certain
 
 
 def _directive(body: Term | None, heads: HeadReader) -> None:

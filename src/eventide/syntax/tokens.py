@@ -13,7 +13,7 @@ from eventide.syntax.diagnostics import Span
 
 INFIX: dict[str, tuple[int, int, int]] = {}  # name -> priority, greatest priority of the left and of the right side
 for _priority, _kind, _names in (
-    (1200, "xfx", ":- -->"), (1100, "xfy", ";"), (1050, "xfy", "-> *->"), (1000, "xfy", ","),
+    (1200, "xfx", ":- -->"), (1150, "xfx", "::"), (1100, "xfy", ";"), (1050, "xfy", "-> *->"), (1000, "xfy", ","),
     (700, "xfx", "= \\= == \\== is =:= =\\= < =< > >= =.. @< @=< @> @>="), (600, "xfy", ":"),
     (500, "yfx", "+ - /\\ \\/ xor"), (400, "yfx", "* / // mod rem div << >>"), (200, "xfx", "**"), (200, "xfy", "^"),
 ):

@@ -194,13 +194,17 @@ Body = tuple[Condition, ...]
 
 @dataclass(frozen=True, slots=True)
 class ChangeRule:
-    """`initiatedAt(F=V, T) :- body` or `terminatedAt(F=V, T) :- body`; legacy forms are rewritten to it."""
+    """`initiatedAt(F=V, T) :- body` or `terminatedAt(F=V, T) :- body`; legacy forms are rewritten to it.
+
+    `0.8::initiatedAt(F=V, T) :- body` has a `probability`; so may derived events and initial values.
+    """
 
     kind: Literal["initiated", "terminated"]
     pair: FluentValue
     time: Term
     body: Body
     span: Span | None = field(default=None, compare=False, repr=False)
+    probability: float | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +225,7 @@ class EventRule:
     time: Term
     body: Body
     span: Span | None = field(default=None, compare=False, repr=False)
+    probability: float | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +235,7 @@ class InitialRule:
     pair: FluentValue
     body: Body
     span: Span | None = field(default=None, compare=False, repr=False)
+    probability: float | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
