@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from tests.conftest import shared_folder
@@ -35,6 +36,7 @@ def check(found: MaximalIntervals, expected: list[list[float]]) -> None:
     assert np.allclose(found.probability, [row[2] for row in expected], rtol=0, atol=1e-9)
 
 
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="too much data for loops that are not compiled")
 @pytest.mark.parametrize("name", NAMES)
 def test_stream(name: str, shared_data: Locate) -> None:
     case = golden(shared_data, name)

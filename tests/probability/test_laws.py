@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -178,6 +179,7 @@ def test_forgetting_loses_nothing_that_was_told(case: Case, memory: int) -> None
     assert sorted(told) == intervals(doubles(probs), text(threshold), memory).pairs()
 
 
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="too much data for loops that are not compiled")
 def test_long_streams_are_exact() -> None:
     """Sums far beyond 64 bits in units: a million zeros, then just enough, or one unit too little."""
     zeros = [0.0] * 1_000_000
@@ -187,6 +189,7 @@ def test_long_streams_are_exact() -> None:
     assert short == [(1, 2_000_000)]
 
 
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="too much data for loops that are not compiled")
 def test_memory_stays_within_bounds_over_long_streams() -> None:
     stream = Recogniser(0.5, 4, (20, 5), forget=True)
     generator = np.random.default_rng(1)
