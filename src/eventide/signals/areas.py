@@ -1,6 +1,7 @@
 """Areas with a name and a kind, and the events of vessels that come into them and leave them. Reads no file.
 
-`entersArea(Vessel, Area)` happens at the first report inside, `leavesArea(Vessel, Area)` at the first report outside.
+`entersArea(Vessel, Area)` happens a second before the first report inside: the vessel was there by then, and what
+happens at that report, as a stop, happens inside. `leavesArea(Vessel, Area)` happens at the first report outside.
 The border is inside. A silence longer than `gap` ends what is known: after it a vessel enters anew whatever area it is
 in, and leaves none, since rules end `withinArea` when a gap begins.
 """
@@ -103,19 +104,19 @@ def area_events(positions: pa.Table, areas: Areas, *, gap: int = 600) -> dict[st
     >>> track = pa.table({"vessel": [7] * 3, "time": [0, 60, 120], "lon": [0.0, 2.0, 4.0], "lat": [1.0] * 3})
     >>> found = area_events(track, Areas.of([Area("bank", "fishing", shapely.box(1, 0, 3, 2))]))
     >>> found["entersArea"].to_pylist(), found["leavesArea"]["time"].to_pylist()
-    ([{'time': 60, 'vessel': 7, 'area': 'bank'}], [120])
+    ([{'time': 59, 'vessel': 7, 'area': 'bank'}], [120])
     """
     tracks = checked_tracks(positions)
     names = pa.array([area.name for area in areas], pa.string())
     row, area = areas.grid.locate(tracks.lon, tracks.lat)
     row, area, enters = crossings(tracks.vessel, tracks.time, row, area, gap)
 
-    def table(chosen: Any) -> pa.Table:
+    def table(chosen: Any, before: int) -> pa.Table:
         rows: Ints = row[chosen]
-        columns = [tracks.time[rows], tracks.vessel[rows], names.take(pa.array(area[chosen]))]
+        columns = [tracks.time[rows] - before, tracks.vessel[rows], names.take(pa.array(area[chosen]))]
         return pa.table([pa.array(column) for column in columns], schema=CROSSING)
 
-    return {"entersArea": table(enters), "leavesArea": table(~enters)}
+    return {"entersArea": table(enters, 1), "leavesArea": table(~enters, 0)}
 
 
 def misplaced(areas: Areas, box: Box) -> str | None:

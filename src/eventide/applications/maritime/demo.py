@@ -18,7 +18,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from eventide.applications.demonstration import Say, Stage, perform, write_intervals
-from eventide.applications.maritime.pipeline import RULES, UNUSED, background, just_before, program
+from eventide.applications.maritime.pipeline import RULES, UNUSED, background, program
 from eventide.applications.maritime.scoring import Score, score, table
 from eventide.applications.maritime.staging import HORIZON
 from eventide.applications.maritime.traffic import EPOCH, PER_REGION, Traffic, traffic
@@ -101,7 +101,7 @@ def critical(work: Work) -> str:
     frames = {name: frame for name, frame in work.signals.facts.items() if name not in UNUSED}
     with ThreadPoolExecutor(4) as pool:  # many small jobs of Spark, each mostly waiting
         facts = dict(zip(frames, pool.map(lambda frame: frame.toArrow(), frames.values()), strict=True))
-    numbers = _write(work, facts | {"entersArea": just_before(facts["entersArea"])})
+    numbers = _write(work, facts)
     rest = sum(number for name, number in numbers.items() if name not in ("velocity", "entersArea", "leavesArea"))
     areas = numbers["entersArea"] + numbers["leavesArea"]
     return f"{rest:,} critical points, {numbers['velocity']:,} velocities, {areas:,} times an area was entered or left"

@@ -37,15 +37,5 @@ def background(vessels: pa.Table, areas: Areas) -> dict[str, pa.Table]:
 
 def facts(positions: pa.Table, areas: Areas) -> dict[str, pa.Table]:
     """The facts of cleaned positions, by name."""
-    crossings = area_events(positions, areas)
-    found = {**critical_points(positions), "entersArea": just_before(crossings["entersArea"]),
-             "leavesArea": crossings["leavesArea"], "proximity": proximity(positions)}
+    found = {**critical_points(positions), **area_events(positions, areas), "proximity": proximity(positions)}
     return {name: table for name, table in found.items() if name not in UNUSED}
-
-
-def just_before(entering: pa.Table) -> pa.Table:
-    """Entries a second earlier: a vessel is in the area before its first report from there, not after it.
-
-    What happens at that report, as a stop, then happens inside.
-    """
-    return entering.set_column(entering.column_names.index("time"), "time", pc.subtract(entering["time"], 1))
