@@ -18,6 +18,7 @@ from eventide.analysis.entities import references
 from eventide.analysis.model import Model
 from eventide.analysis.passes import analyse
 from eventide.analysis.patterns import leaf_count, name_of
+from eventide.analysis.uncertainty import uncertain_rules, without_probabilities
 from eventide.engine.bounds import Bound, bounds_of
 from eventide.engine.checkpoint import Reader
 from eventide.engine.incremental import Evaluation
@@ -33,6 +34,9 @@ from eventide.formats.facts import Facts, FactTable
 from eventide.formats.files import missing
 from eventide.formats.numbers import without_words, word_in
 from eventide.formats.problems import input_error, settled
+from eventide.probability.events import History, differing
+from eventide.probability.intervals import Threshold
+from eventide.probability.recognition import UncertainRecognition, Uncertainty
 from eventide.results import Answers, Progress, Result
 from eventide.syntax.diagnostics import Diagnostic, Span
 from eventide.syntax.event_calculus import parse as parse_rules
@@ -98,7 +102,7 @@ class Program:
         >>> program.bounds()["rich(_)"].text
         'the window'
         """
-        session = self.session()
+        session = self._session()
         return bounds_of(session.plan, session.store, horizon)
 
     @property
@@ -108,7 +112,9 @@ class Program:
 
     def require_sound(self) -> None:
         """Raise ProgramError with every error found, if there is one."""
-        errors = [d for d in self.model.diagnostics if d.severity == "error"]
+        self._refuse([d for d in self.model.diagnostics if d.severity == "error"])
+
+    def _refuse(self, errors: Sequence[Diagnostic]) -> None:
         if errors:
             rendered = "\n".join(d.render(self.texts.get(d.span.source) if d.span else None) for d in errors)
             raise ProgramError(rendered, errors)
@@ -206,10 +212,44 @@ class Program:
     def recognition(self, events: object, settings: Settings, *, fluents: Sequence[str] | None = None,
                     **options: Any) -> Recognition:
         """Facts loaded and ready to be evaluated; `run` does this and collects the answers."""
-        self.require_sound()
+        self.require_certain()
         facts = events if isinstance(events, Facts) else self.read(events, **options)
         return Recognition(self.model.plan, self.wanted(fluents), self._store(facts), self._built,
                            frozenset(self.model.open_types), settings)
+
+    def uncertain_recognition(self, events: object, settings: Settings, uncertainty: Uncertainty, *,
+                              fluents: Sequence[str] | None = None, **options: Any) -> UncertainRecognition:
+        """The same over facts with probabilities; ProgramError for rules that have none yet."""
+        self.require_sound()
+        self._refuse(without_probabilities(self.model))
+        facts = events if isinstance(events, Facts) else self.read(events, **options)
+        run = UncertainRecognition(self.model.plan, self.wanted(fluents), self._store(facts), self._built,
+                                   frozenset(self.model.open_types), settings)
+        run.uncertainty = uncertainty
+        return run
+
+    def require_certain(self) -> None:
+        """Raise ProgramError if the program is wrong, or has rules with a probability."""
+        self.require_sound()
+        self._refuse(uncertain_rules(self.model))
+
+    def history_matters(self, facts: Facts | None = None) -> list[str]:
+        """The results for which the histories `marginal` and `exact` can differ (over these facts).
+
+        >>> import eventide as ev
+        >>> rules = "initiatedAt({0}(X)=true, T) :- happensAt({1}(X), T){2}."
+        >>> two = [rules.format("rich", "win", ""), rules.format("glad", "meet", ", holdsAt(rich(X)=true, T)")]
+        >>> ev.parse(" ".join(two)).history_matters()
+        ['glad(_)']
+        """
+        def uncertain(template: str) -> bool:
+            table = None if facts is None else _facts_about(template, facts)
+            return facts is None or (table is not None and table.probability is not None)
+
+        chances = any(clause.probability is not None for clause in self.model.clauses)
+        if not chances and not any(uncertain(template) for template in self.model.inputs):
+            return []
+        return differing(self.model.plan, self.model.inputs, uncertain)
 
     @property
     def _built(self) -> frozenset[str]:
@@ -228,10 +268,14 @@ class Program:
     def run(self, events: object, *, window: int | None = None, step: int | None = None, start: int | None = None,
             end: int | None = None, tick: int = 1, emit: Emit = "timeline", fluents: Sequence[str] | None = None,
             initially_at: int = 0, ties: str = "termination", horizon: int | None = None,
-            progress: Progress | None = None, **options: Any) -> Result:
+            progress: Progress | None = None, probabilistic: bool = False, threshold: Threshold | None = None,
+            history: History | None = None, **options: Any) -> Result:
         """Recognise: the maximal intervals of every fluent over the events.
 
-        `events` is a path, a pandas, polars or Arrow table, a dict of tables by event name, or a list of these.
+        `events` is a path, a pandas, polars or Arrow table, a dict of tables by event name, or a list of these. With
+        `probabilistic`, facts count with their probabilities and every row has one: stretches of constant probability,
+        or with a `threshold` the probabilistic maximal intervals. `history` says what of the past counts for fluents
+        that depend on others: `marginal` (default) or `exact`.
 
         >>> import eventide as ev
         >>> program = ev.parse("initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).")
@@ -245,20 +289,29 @@ class Program:
             if number is not None and not hasattr(number, "__index__"):
                 raise InputError(f"{name} is {number!r}; expected a whole number")
         settings = Settings(window, step, start, end, tick, initially_at, ties)
+        uncertainty = None
+        if probabilistic:
+            uncertainty = Uncertainty(history or "marginal", threshold)
+        elif threshold is not None or history is not None:
+            raise InputError("threshold and history need probabilistic=True")
         answers = self.answers(events, settings, emit=emit, fluents=fluents, horizon=horizon, progress=progress,
-                               **options)
+                               uncertainty=uncertainty, **options)
         table = pa.concat_tables([answer.table for answer in answers]).unify_dictionaries()
         return Result(table, answers.counts)
 
     def answers(self, events: object, settings: Settings, *, emit: Emit = "timeline",
                 fluents: Sequence[str] | None = None, horizon: int | None = None, progress: Progress | None = None,
-                **options: Any) -> Answers:
+                uncertainty: Uncertainty | None = None, **options: Any) -> Answers:
         """A run whose rows come one query time after the other; `run` collects them."""
         run: Recognition | WindowedRun
-        if settings.window is None and settings.step is None and horizon is None:
+        if uncertainty is not None:
+            if settings.window is not None or settings.step is not None or horizon is not None:
+                raise InputError("probabilistic recognition goes over the whole stream at once; leave out the window, "
+                                 "the step and the horizon")
+            run = self.uncertain_recognition(events, settings, uncertainty, fluents=fluents, **options)
+        elif settings.window is None and settings.step is None and horizon is None:
             run = self.recognition(events, settings, fluents=fluents, **options)
         else:
-            self.require_sound()
             session = self.session(window=settings.window, start=settings.start, tick=settings.tick,
                                    initially_at=settings.initially_at, ties=settings.ties, horizon=horizon,
                                    fluents=fluents)
@@ -278,6 +331,13 @@ class Program:
         >>> session.advance(to=10).added.select(["args", "start", "end"]).to_pylist()
         [{'args': 'ann', 'start': 4, 'end': None}]
         """
+        self.require_certain()
+        return self._session(window=window, start=start, tick=tick, initially_at=initially_at, ties=ties,
+                             horizon=horizon, fluents=fluents, evaluation=evaluation)
+
+    def _session(self, *, window: int | None = None, start: int | None = None, tick: int = 1, initially_at: int = 0,
+                 ties: str = "termination", horizon: int | None = None, fluents: Sequence[str] | None = None,
+                 evaluation: Evaluation = "auto") -> Session:
         self.require_sound()
         settings = Settings(window, None, start, None, tick, initially_at, ties)
         store = self._store(Facts())

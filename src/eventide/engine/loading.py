@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from eventide.algebra.nodes import NUMBER, TIME, UNUSED, Field, Fields
 from eventide.engine.domains import Domain
@@ -31,6 +32,8 @@ class Stream:
     arrival: Array | None
     removed: Array | None = None
     """When a retraction of the fact arrives (`NEVER` for most); None where nothing is retracted."""
+    probability: npt.NDArray[np.float64] | None = None
+    """How probable each fact is; None where all are certain."""
 
     def __len__(self) -> int:
         return int(self.time.shape[0])
@@ -124,7 +127,7 @@ def load_stream(store: Store, name: str, kind: str, types: Sequence[str], table:
         table, removed, unmatched = without_retractions(table)
         store.unmatched += unmatched
     columns = encode_all(store, fields, columns_of(table))
-    stream = Stream(name, kind, fields, columns, table.time, table.end, table.arrival, removed)
+    stream = Stream(name, kind, fields, columns, table.time, table.end, table.arrival, removed, table.probability)
     store.streams[name] = _ordered(stream)
 
 
@@ -208,7 +211,8 @@ def take(stream: Stream, index: Array | Mask) -> Stream:
                   {name: values[index] for name, values in stream.columns.items()}, stream.time[index],
                   None if stream.end is None else stream.end[index],
                   None if stream.arrival is None else stream.arrival[index],
-                  None if stream.removed is None else stream.removed[index])
+                  None if stream.removed is None else stream.removed[index],
+                  None if stream.probability is None else stream.probability[index])
 
 
 def time_range(streams: Iterable[Stream]) -> tuple[int, int] | None:

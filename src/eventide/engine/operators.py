@@ -31,6 +31,7 @@ from eventide.engine.relation import (
     runs_of,
     unpack,
 )
+from eventide.errors import RuleError
 from eventide.kernels.allen import allen
 from eventide.kernels.arrays import Intervals
 from eventide.kernels.intervals import clip, difference, intersect, longer_than, shorter_than, union, union_all
@@ -169,6 +170,11 @@ def _function(run: Executor, node: n.Function) -> Result:
     extended = rows.extend(columns)
     assert not isinstance(child, Relation), "functions compute on rows and points"
     return extended
+
+
+@operator(n.Uncertain)
+def _uncertain(run: Executor, node: n.Uncertain) -> Result:
+    raise RuleError("uncertain-rule", "a rule has a probability", "run the program with --probabilistic")
 
 
 @operator(n.Attach)

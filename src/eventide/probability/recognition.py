@@ -1,0 +1,175 @@
+"""Recognition over uncertain facts: the probabilities of every result over time, as rows with intervals.
+
+Without a threshold a row is a stretch of constant probability above 0. With one, it is a probabilistic maximal
+interval: as long as it can be, with a mean probability of at least the threshold (PIEC, `probability.intervals`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from eventide.algebra.nodes import Output
+from eventide.engine.answers import SCHEMA, events_table, intervals_table
+from eventide.engine.domains import value_of
+from eventide.engine.executor import Executor
+from eventide.engine.loading import Stream
+from eventide.engine.recognition import Recognition
+from eventide.engine.relation import Relation, Rows, Space
+from eventide.errors import InputError
+from eventide.kernels.arrays import Array, Intervals
+from eventide.kernels.maximal_probability import LOW_BITS, SCALE, Found, Supports, advance, fresh_streams
+from eventide.probability.events import History, UncertainExecutor, inputs_of
+from eventide.probability.formulas import Formulas
+from eventide.probability.intervals import Threshold, units
+from eventide.probability.ragged import spans
+from eventide.probability.segments import Segments, literals
+
+Floats = npt.NDArray[np.float64]
+ROWS = SCHEMA.append(pa.field("probability", pa.float64()))
+AT_A_TIME = 1 << 24  # time-points that are laid out together
+MOST = 1 << 31
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """How uncertain facts are treated: what of the past counts, and from which mean probability on to recognise."""
+
+    history: History = "marginal"
+    threshold: Threshold | None = None
+
+    def __post_init__(self) -> None:
+        if self.history not in ("marginal", "exact"):
+            raise InputError(f"history is {self.history!r}; known are marginal and exact")
+        if self.threshold is not None:
+            units(self.threshold)
+
+
+class Runs(NamedTuple):
+    """Stretches of constant probability, by key and time, on the flat timeline."""
+
+    starts: Array
+    ends: Array
+    probability: Floats
+
+
+class UncertainRecognition(Recognition):
+    """One program over one store of uncertain facts, in one window."""
+
+    uncertainty = Uncertainty()
+
+    def executor_over(self, space: Space, streams: Mapping[str, Stream]) -> Executor:
+        """An executor that carries formulas along."""
+        read = {name: stream for name, stream in streams.items() if name in self._read}
+        formulas = Formulas()
+        return UncertainExecutor(space, inputs_of(space, read, self.built, formulas),
+                                 self.store.tables | self.store.given, formulas, self.store.functions,
+                                 self.uncertainty.history)
+
+    def answer(self, executor: Executor) -> pa.Table:
+        """The rows of all results, each with a probability."""
+        assert isinstance(executor, UncertainExecutor)
+        tables: list[pa.Table] = [ROWS.empty_table()]
+        for wanted in self.wanted:
+            result = executor.results.get(wanted.definition)
+            if isinstance(result, Segments) and len(result):
+                tables.append(self._fluent(executor, wanted, result))
+            elif isinstance(result, Rows) and result.length:
+                tables.append(self._event(executor, wanted, result))
+        return pa.concat_tables(tables).unify_dictionaries()
+
+    def _event(self, executor: UncertainExecutor, wanted: Output, rows: Rows) -> pa.Table:
+        probability = executor.probabilities(literals(rows), wanted.definition)
+        least = 0 if self.uncertainty.threshold is None else units(self.uncertainty.threshold) / SCALE
+        kept = (probability > 0) & (probability >= least)
+        table = events_table(rows.where(kept), wanted.template, executor.space)
+        return table.append_column(ROWS.field("probability"), pa.array(probability[kept]))
+
+    def _fluent(self, executor: UncertainExecutor, wanted: Output, segments: Segments) -> pa.Table:
+        space = executor.space
+        if wanted.values is not None:
+            domain = space.domains[segments.fields[-1].type]
+            codes = np.array([domain.find(value_of(value)) for value in wanted.values], np.int64)
+            segments = segments.where(np.isin(segments.codes(segments.fields[-1].name), codes))
+        runs = runs_of(segments, executor.probabilities(segments.literal, wanted.definition))
+        if self.uncertainty.threshold is not None:
+            runs = maximal(space, runs, units(self.uncertainty.threshold))
+        fixed = None if wanted.value is None else str(wanted.value)
+        relation = Relation(space, segments.fields, Intervals(runs.starts, runs.ends))
+        table = intervals_table(relation, wanted.template, segments.fields, fixed, None)
+        return table.append_column(ROWS.field("probability"), pa.array(runs.probability))
+
+
+def runs_of(segments: Segments, probability: Floats) -> Runs:
+    """Stretches as long as they have one probability, which is above 0."""
+    kept = probability > 0
+    starts, ends, probability = segments.starts[kept], segments.ends[kept], probability[kept]
+    first = np.ones(starts.shape[0], np.bool_)
+    first[1:] = (ends[:-1] != starts[1:]) | (probability[:-1] != probability[1:])
+    return Runs(starts[first], ends[np.append(first[1:], True)] if starts.shape[0] else ends, probability[first])
+
+
+def maximal(space: Space, runs: Runs, threshold: int) -> Runs:
+    """The probabilistic maximal intervals of every key; one that lasts while the run ends is open."""
+    found = [_maximal(space, part, threshold) for part in _parts(space, runs)]
+    if not found:
+        return runs
+    return Runs(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
+
+
+def _closed(space: Space, runs: Runs) -> tuple[Array, Array]:
+    """Where each stretch begins and ends, in ticks of its key; open ones end with the run."""
+    timeline = space.timeline
+    start, end = runs.starts & timeline.mask, runs.ends & timeline.mask
+    end = np.where(end == timeline.mask, timeline.inside(timeline.until) + 1, end)
+    return start, np.maximum(end, start + 1)
+
+
+def _parts(space: Space, runs: Runs) -> Iterator[Runs]:
+    """The stretches in parts of whole keys that are laid out together."""
+    shift, tick = space.timeline.shift, space.timeline.tick
+    start, end = _closed(space, runs)
+    first = np.flatnonzero(np.diff(runs.starts >> shift, prepend=-1))
+    last = np.append(first[1:], runs.starts.shape[0]) - 1
+    sizes = -(-(end[last] - start[first]) // tick) if first.shape[0] else first
+    if sizes.sum() > MOST:
+        raise InputError(f"{int(sizes.sum())} time-points would be laid out; choose a coarser --tick, or leave out "
+                         "--threshold and use `eventide intervals` on what matters")
+    part = (sizes.cumsum() - sizes) // AT_A_TIME
+    edges = np.append(first[np.flatnonzero(np.diff(part, prepend=-1))], runs.starts.shape[0]).tolist()
+    for low, high in pairwise(edges):
+        yield Runs(runs.starts[low:high], runs.ends[low:high], runs.probability[low:high])
+
+
+def _maximal(space: Space, runs: Runs, threshold: int) -> Runs:
+    """PIEC over every time-point of some keys, with 0 where nothing is possible."""
+    timeline = space.timeline
+    shift, tick, mask = timeline.shift, timeline.tick, np.int64(timeline.mask)
+    start, end = _closed(space, runs)
+    first = np.flatnonzero(np.diff(runs.starts >> shift, prepend=-1))
+    key = np.cumsum(np.diff(runs.starts >> shift, prepend=-1) != 0) - 1
+    origin = start[first]
+    low, high = -(-(start - origin[key]) // tick), -(-(end - origin[key]) // tick)
+    last = np.append(first[1:], runs.starts.shape[0]) - 1
+    offsets = np.concatenate((np.zeros(1, np.int64), high[last].cumsum()))
+    probs = np.zeros(int(offsets[-1]))
+    probs[spans(offsets[key] + low, high - low)] = np.repeat(runs.probability, high - low)
+    count = first.shape[0]
+    at, highs, lows = (np.empty(probs.shape[0] + 1, np.int64) for _ in range(3))
+    supports = Supports(offsets[:-1].copy(), np.zeros(count, np.int64), at, highs, lows, np.empty(0))
+    nothing = Found(np.zeros(count, np.int64), np.zeros(count, np.int64), np.empty((0, 4), np.int64))
+    new = advance(probs, offsets, np.arange(count), threshold, fresh_streams(count), supports, nothing)
+    rows = new.rows[spans(new.base, new.size)]
+    owner = np.repeat(np.arange(count), new.size)
+    mean = threshold / SCALE + (rows[:, 2] * 2.0**LOW_BITS + rows[:, 3]) / SCALE / (rows[:, 1] - rows[:, 0])
+    base = (runs.starts[first] & ~mask)[owner]
+    starts, ends = (base | origin[owner] + rows[:, at] * tick for at in (0, 1))
+    going = (runs.ends[last] & mask == mask)[owner] & (rows[:, 1] == high[last][owner])
+    positive = mean > 0
+    return Runs(starts[positive], np.where(going, base | mask, ends)[positive], mean[positive])
