@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from eventide.engine.recognition import Counts
-    from eventide.formats.facts import BadRow
+    from eventide.formats.facts import BadRow, Facts
     from eventide.formats.results import Columns
     from eventide.program import Program
     from eventide.results import Answers
@@ -74,6 +74,15 @@ def run(
         metavar="FILE", help="With `--follow` and `-o`: save here after every query time, and go on from it.")] = None,
     ties: Annotated[Literal["termination", "initiation"], typer.Option(
         help="Which wins when both happen at one time-point.")] = "termination",
+    probabilistic: Annotated[bool, typer.Option(
+        "--probabilistic", help="Facts count with their `probability`, rules with theirs, and every row has one. Ties "
+        "go to the initiation.")] = False,
+    threshold: Annotated[str | None, typer.Option(
+        metavar="P", help="With `--probabilistic`: the longest intervals whose mean probability is at least P "
+        "[default: stretches of constant probability].")] = None,
+    history: Annotated[Literal["marginal", "exact"] | None, typer.Option(
+        help="With `--probabilistic`: what fluents that depend on others know of their past, its probability alone or "
+        "all of it, for small cases [default: marginal].")] = None,
     threads: Annotated[int | None, typer.Option(
         metavar="N", help="How many threads may be used [default: all].", min=1)] = None,
     time_unit: Annotated[Literal["s", "ms", "us", "ns"] | None, typer.Option(
@@ -106,6 +115,9 @@ def run(
         raise typer.BadParameter(f"the run would end at {end}, before it starts at {start}", param_hint="--end")
     if step is not None and window is None:
         window = step
+    _check_probabilities(probabilistic, {"--threshold": threshold, "--history": history},
+                         {"--window": window, "--step": step, "--horizon": horizon, "--follow": follow or None,
+                          "--engine": engine if engine == "spark" else None})
     if follow:
         _check_following(events, window, end, emit, out, state)
     elif state is not None or "-" in events:
@@ -117,11 +129,16 @@ def run(
         limit_threads(threads)
 
     from eventide.engine.recognition import Settings
+    from eventide.probability.recognition import Uncertainty
     from eventide.program import load
+
+    uncertainty = Uncertainty(history or "marginal", threshold) if probabilistic else None
 
     with watch("rules"):
         loaded = load(program, background=background or ())
         loaded.require_sound()
+        if not probabilistic:
+            loaded.require_certain()
         chosen = _chosen(loaded, fluents)
     warnings = sum(d.severity == "warning" for d in loaded.check())
     if warnings:
@@ -137,29 +154,32 @@ def run(
         Following(loaded, options, events[0], out, state).run(poll)
         return
     if engine == "spark":
-        from eventide.cli.on_spark import rows_on_spark
+        from eventide.cli.on_spark import run_on_spark
+        from eventide.formats.problems import SHOWN
         from eventide.formats.results import sorted_columns
 
         with watch("reasoning"):
-            table, counts, bad = rows_on_spark(
-                loaded, events, settings, emit=emit or "timeline", fluents=chosen, horizon=horizon,
-                master=spark_master, bad_rows=bad_rows, time_unit=time_unit)
-        if late == "fail" and counts.too_late:
-            raise too_late(counts)
+            found = run_on_spark(loaded, events, settings, emit=emit or "timeline", fluents=chosen, horizon=horizon,
+                                 master=spark_master, bad_rows=bad_rows, time_unit=time_unit)
+        if late == "fail" and found.counts.too_late:
+            raise too_late(found.counts)
         with watch("writing"):
-            _write([sorted_columns(table)], out)
-        account(counts, bad, None, None, listed=False)
-        _conclude(counts, table.num_rows, out, watch, profile)
+            _write([sorted_columns(found.table)], out)
+            late_file = write_late([] if found.late is None else [found.late], out)
+            bad_file = write_bad(found.bad, out)
+        account(found.counts, found.bad_count, bad_file, late_file, first=SHOWN)
+        _conclude(found.counts, found.table.num_rows, out, watch, profile)
         return
     with watch("reading"):
         facts = loaded.read(events, bad_rows=bad_rows, time_unit=time_unit)
     for note in facts.notes:
         messages.note(note)
     messages.say(f"read {count_of(len(facts), 'fact')} of {count_of(len(facts.tables), 'kind')} in {watch.last:.2f} s")
+    _tell_of_probabilities(loaded, facts, probabilistic, history)
     with progress("window") as advance:
         with watch("reasoning"):
             answers = loaded.answers(facts, settings, emit=emit or "timeline", fluents=chosen, horizon=horizon,
-                                     progress=advance)
+                                     progress=advance, uncertainty=uncertainty)
         written = Written(answers, watch, late)
         with watch("writing"):
             _write(written, out)
@@ -185,6 +205,27 @@ def _check_following(events: list[str], window: int | None, end: int | None, emi
     for option, problem in refused.items():
         if problem:
             raise typer.BadParameter(problem, param_hint=option)
+
+
+def _check_probabilities(probabilistic: bool, need: dict[str, object], refuse: dict[str, object]) -> None:
+    """Refuse options that need `--probabilistic`, and those that do not go with it."""
+    for option, given in need.items() if not probabilistic else ():
+        if given is not None:
+            raise typer.BadParameter("this needs --probabilistic", param_hint=option)
+    for option, given in refuse.items() if probabilistic else ():
+        if given is not None:
+            raise typer.BadParameter("--probabilistic goes over the whole stream at once, in this process",
+                                     param_hint=option)
+
+
+def _tell_of_probabilities(program: Program, facts: Facts, probabilistic: bool, history: str | None) -> None:
+    """Warn where the choice of the history decides something, and of probabilities that nothing reads."""
+    if not probabilistic:
+        if any(table.probability is not None for table in facts):
+            messages.say("the probabilities of facts are not used; --probabilistic does")
+    elif history is None and (named := program.history_matters(facts)):
+        messages.say(f"what {', '.join(named)} read may owe its past to the same facts: --history marginal takes it as "
+                     "independent, --history exact keeps it together (small cases)", history=named)
 
 
 class Written:
@@ -361,12 +402,14 @@ def bad_path(out: Path | None) -> Path:
 
 
 def account(counts: Counts, bad_count: int, bad_file: Path | None, late_file: Path | None, *,
-            listed: bool = True) -> None:
-    """Say what was left out and why; `listed` if it can be listed in files."""
+            first: int | None = None) -> None:
+    """Say what was left out and why; the files list all of it, or the `first` of each."""
+    def listed(number: int) -> str:
+        return "they are" if first is None or number <= first else f"the first {first} are"
+
     if bad_count:
-        where = f"; they are in {bad_file}" if listed else ""
-        messages.say(f"left out {count_of(bad_count, 'bad row')}{where}",
-                     bad_rows=bad_count, file=str(bad_file) if listed else None)
+        messages.say(f"left out {count_of(bad_count, 'bad row')}; {listed(bad_count)} in {bad_file}",
+                     bad_rows=bad_count, file=str(bad_file))
     if counts.before_start:
         messages.say(f"left out {count_of(counts.before_start, 'fact')} up to the start of the run",
                      before_start=counts.before_start)
@@ -380,9 +423,9 @@ def account(counts: Counts, bad_count: int, bad_file: Path | None, late_file: Pa
         messages.say(f"{count_of(counts.beyond_horizon, 'interval')} had a partner for `before` beyond the horizon "
                      "only; a longer --horizon sees more", beyond_horizon=counts.beyond_horizon)
     if counts.too_late:
-        where = f"; they are in {late_file}" if late_file is not None else "; -o lists them" if listed else ""
+        where = "-o lists them" if late_file is None else f"{listed(counts.too_late)} in {late_file}"
         messages.say(f"left out {count_of(counts.too_late, 'fact')} that arrived too late for the window "
-                     f"({by_name(counts.late_by_name)}){where}", too_late=counts.too_late,
+                     f"({by_name(counts.late_by_name)}); {where}", too_late=counts.too_late,
                      by_name=dict(counts.late_by_name), file=None if late_file is None else str(late_file))
 
 
