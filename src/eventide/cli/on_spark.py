@@ -2,63 +2,137 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from eventide.cli.messages import messages
+from eventide.errors import EventideError, InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark.sql import SparkSession
 
     from eventide.engine.recognition import Counts, Settings
+    from eventide.formats.facts import BadRow
     from eventide.program import Emit, Program
 
+_TOLD = 10  # lines of what Java said, when it does not start
 
-def rows_on_spark(program: Program, events: Sequence[str], settings: Settings, *, emit: Emit,
-                  fluents: Sequence[str] | None, horizon: int | None, master: str | None, bad_rows: str,
-                  time_unit: str | None) -> tuple[pa.Table, Counts, int]:
-    """The rows of a run on Spark, what it left out, and how many rows were no facts."""
+
+@dataclass(frozen=True)
+class OnSpark:
+    """What came of a run on Spark: the rows, what it left out, and the first of that."""
+
+    table: pa.Table
+    counts: Counts
+    bad_count: int
+    bad: tuple[BadRow, ...]
+    late: pa.Table | None
+
+
+def run_on_spark(program: Program, events: Sequence[str], settings: Settings, *, emit: Emit,
+                 fluents: Sequence[str] | None, horizon: int | None, master: str | None, bad_rows: str,
+                 time_unit: str | None) -> OnSpark:
+    """The rows of a run on Spark, and an account of what it left out."""
     from eventide.engine.recognition import Extent
+    from eventide.formats.events import split_name
     from eventide.spark.batch import run, settled
-    from eventide.spark.start import is_running, start
+    from eventide.spark.failures import clear_failures, renamed
+    from eventide.spark.listing import first_bad_rows, first_late_facts
     from eventide.spark.tally import Tally
 
-    found_running = is_running()
-    spark = start(master)
-    try:
-        with _clear_messages():
-            tally = Tally(spark)
-            options: dict[str, Any] = {"bad_rows": bad_rows, "time_unit": time_unit}
+    paths = [split_name(name)[1] for name in events]
+    names = {os.path.abspath(path): path for path in paths}
+    options: dict[str, Any] = {"bad_rows": bad_rows, "time_unit": time_unit}
+    with _session(master) as spark, _warnings_as_messages(), clear_failures(names):
+        tally = Tally(spark)
+        try:
             known = settled(program, events, settings, spark=spark, **options)
             frame = run(program, events, window=known.window, step=known.step, start=known.start, end=known.end,
                         tick=known.tick, emit=emit, fluents=fluents, initially_at=known.initially_at, ties=known.ties,
                         horizon=horizon, spark=spark, tally=tally, **options)
-            table = frame.toArrow()
-        queries = 1 if known.window is None and known.step is None else Extent.of(known, None, None).queries
-        return table, replace(tally.counts, queries=queries), tally.bad_rows
-    finally:
-        if not found_running:
+            with clear_failures():
+                table = frame.toArrow()
+        except InputError as error:
+            raise _of_all_inputs(error, program, events, spark, options) from None
+        bad: list[BadRow] = []
+        if tally.bad_rows:
+            bad, _ = first_bad_rows(program, events, spark=spark, **options)
+        counts, late = tally.counts, None
+        if counts.too_late:
+            late = first_late_facts(program, events, known, spark=spark, **options)
+    queries = 1 if known.window is None and known.step is None else Extent.of(known, None, None).queries
+    called = tuple(replace(row, diagnostic=renamed(row.diagnostic, names)) for row in bad)
+    return OnSpark(table, replace(counts, queries=queries), tally.bad_rows, called, late)
+
+
+def _of_all_inputs(error: InputError, program: Program, events: Sequence[str], spark: SparkSession,
+                   options: dict[str, Any]) -> EventideError:
+    """A task knows the bad rows of its batch only: the error about those of all inputs, if it is about bad rows."""
+    from eventide.formats.facts import Facts
+    from eventide.formats.problems import settled
+    from eventide.spark.listing import first_bad_rows
+
+    try:
+        rows, total = first_bad_rows(program, events, spark=spark, **options)
+        settled(Facts(bad=tuple(rows), bad_count=total), "fail", None)
+    except EventideError as found:
+        return found
+    return error
+
+
+@contextmanager
+def _session(master: str | None) -> Iterator[SparkSession]:
+    """Spark, started and ended if it does not run already. What Java says about itself is not about the run."""
+    from eventide.spark.start import is_running, start
+
+    if is_running():
+        yield start(master)
+        return
+    with tempfile.TemporaryFile() as log:
+        try:
+            with _errors_to(log.fileno()), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                spark = start(master)
+        except Exception as error:
+            log.seek(0)
+            said = log.read().decode("utf-8", "replace").splitlines()[-_TOLD:]
+            reason = str(error).strip().splitlines() or [type(error).__name__]
+            raise EventideError("\n".join([f"Spark does not start: {reason[0]}", *said])) from None
+        try:
+            yield spark
+        finally:
             spark.stop()
 
 
 @contextmanager
-def _clear_messages() -> Iterator[None]:
-    """Warnings as messages; an error inside a task as the error it was."""
-    from eventide.spark.failures import clear_error
+def _errors_to(file: int) -> Iterator[None]:
+    """A process that is started meanwhile writes its messages to a file."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    os.dup2(file, 2)
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(kept, 2)
+        os.close(kept)
 
+
+@contextmanager
+def _warnings_as_messages() -> Iterator[None]:
+    """What runs in one bucket is told; what Spark's libraries warn each other of is not."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.filterwarnings("always", category=UserWarning, message=".* runs in one bucket")
         try:
             yield
-        except Exception as error:
-            clear = clear_error(error)
-            if clear is None or clear is error:
-                raise
-            raise clear from None
         finally:
             for warning in caught:
                 messages.say(str(warning.message))

@@ -17,10 +17,11 @@ from eventide.formats.events import split_name, tables_in
 from eventide.program import Emit, Program
 from eventide.results import EMITS
 from eventide.spark.copies import with_copies
+from eventide.spark.failures import carrying, clear_failures
 from eventide.spark.partitioning import Partitioning, partitioned
 from eventide.spark.parts import DDL
 from eventide.spark.start import start as start_spark
-from eventide.spark.tally import Tally
+from eventide.spark.tally import Tally, new_run
 from eventide.spark.tasks import Job, Source
 
 if TYPE_CHECKING:
@@ -50,15 +51,17 @@ def run(program: Program, events: object, *, window: int | None = None, step: in
     for problem in spread.diagnostics:
         warnings.warn(problem.message, stacklevel=2)
     job = Job(program, spread, number, settings, emit, None if fluents is None else tuple(fluents), horizon,
-              tuple(options.items()), tally)
-    inputs = list(_inputs(session, events, program))
-    job = replace(job, settings=_settled(program, settings, inputs, options))
+              tuple(options.items()), tally, new_run())
+    with clear_failures():
+        inputs = inputs_of(session, events, program, options)
+        job = replace(job, settings=_settled(program, settings, inputs, options))
     return spread_over(session, job, inputs)
 
 
 def settled(program: Program, events: object, settings: Settings, *, spark: SparkSession, **options: Any) -> Settings:
     """The settings of a run with its start and end; the times of all facts are looked at if they are not given."""
-    return _settled(program, settings, list(_inputs(spark, events, program)), options)
+    with clear_failures():
+        return _settled(program, settings, inputs_of(spark, events, program, options), options)
 
 
 def partitioning_of(program: Program, *, windows: bool = False) -> Partitioning:
@@ -83,7 +86,18 @@ def _session_of(events: object) -> SparkSession | None:
     return None
 
 
-def _inputs(spark: SparkSession, events: object, program: Program) -> Iterator[tuple[DataFrame, Source]]:
+def inputs_of(spark: SparkSession, events: object, program: Program,
+              options: Mapping[str, Any]) -> list[tuple[DataFrame, Table]]:
+    """The inputs as DataFrames with the columns that they need, each with how a batch of it is read."""
+    found = list(_inputs(spark, events, program))
+    for frame, source in found:
+        if not isinstance(source, _File):
+            with clear_failures(source.names):
+                program.read(source(frame.limit(0).toArrow()), **options)
+    return found
+
+
+def _inputs(spark: SparkSession, events: object, program: Program) -> Iterator[tuple[DataFrame, Table]]:
     """The inputs as DataFrames, each with how a batch of it is read."""
     if isinstance(events, Mapping):
         for name, table in events.items():
@@ -97,33 +111,47 @@ def _inputs(spark: SparkSession, events: object, program: Program) -> Iterator[t
         yield _frame(spark, events, None)
 
 
-def _frame(spark: SparkSession, table: object, name: str | None) -> tuple[DataFrame, Source]:
+def _frame(spark: SparkSession, table: object, name: str | None) -> tuple[DataFrame, Table]:
     if isinstance(table, str | os.PathLike):
         own, path = split_name(os.fspath(table))
         name = name or own
-        path = path if "://" in path else os.path.abspath(path)  # workers may stand in other folders
+        there = path if "://" in path else os.path.abspath(path)  # workers may stand in other folders
         if path.endswith(".parquet"):
-            return spark.read.parquet(path), _Table(name)
+            with clear_failures({there: path}):
+                return spark.read.parquet(there), Table(name, path)
         # other files are read whole by a task, as on one machine: their types and problems are those of the file
-        return spark.createDataFrame([(path,)], "path string"), _File(name)
+        return spark.createDataFrame([(there,)], "path string"), _File(name, path)
     if hasattr(table, "mapInArrow"):
-        return table, _Table(name)  # type: ignore[return-value]
+        return table, Table(name)  # type: ignore[return-value]
     raise InputError(f"a {type(table).__name__} is no input of a run on Spark; give a Spark DataFrame or a path")
 
 
-class _Table:
-    """A batch of a table, of one event or with a column that names it."""
+class Table:
+    """A batch of a table, of one event or with a column that names it; `path` is what the user called its file."""
 
-    def __init__(self, name: str | None) -> None:
-        self._name = name
+    def __init__(self, name: str | None, path: str | None = None) -> None:
+        self._name, self.path = name, path
 
-    def __call__(self, batch: pa.RecordBatch) -> object:
-        table = pa.Table.from_batches([batch])
+    @property
+    def in_pieces(self) -> bool:
+        """Whether it is files of which tasks read pieces."""
+        return self.path is not None
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What messages call the table, by what a reader of its batches calls it."""
+        own = f"<{self._name or 'Table'}>"
+        return {own: self.path or f"<{self._name or 'DataFrame'}>"}
+
+    def __call__(self, batch: pa.RecordBatch | pa.Table) -> object:
+        table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
         return table if self._name is None else {self._name: table}
 
 
-class _File(_Table):
+class _File(Table):
     """A batch of paths, whose files are read."""
+
+    in_pieces = False
 
     def __call__(self, batch: pa.RecordBatch) -> object:
         paths = batch.column(0).to_pylist()
@@ -161,6 +189,9 @@ class _Spans:
         self._program, self._source, self._options = program, source, options
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return carrying(self._spans(batches))
+
+    def _spans(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             tables = [table for table in self._program.read(self._source(batch), **self._options) if len(table)]
             if tables:
@@ -203,7 +234,7 @@ class _Reading:
         self._job, self._source = job, source
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return self._job.reading(batches, self._source)
+        return carrying(self._job.reading(batches, self._source))
 
 
 class _Staging:
@@ -211,7 +242,7 @@ class _Staging:
         self._job, self._stage = job, stage
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return self._job.staging(batches, self._stage)
+        return carrying(self._job.staging(batches, self._stage))
 
 
 class _Finishing:
@@ -219,4 +250,4 @@ class _Finishing:
         self._job = job
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return self._job.finishing(batches)
+        return carrying(self._job.finishing(batches))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -34,7 +35,7 @@ from eventide.spark.parts import (
     split,
     unpacked,
 )
-from eventide.spark.tally import Tally
+from eventide.spark.tally import Tally, counted
 
 _ROWS = "fluent string, args string, value string, start bigint, end bigint"
 _COLUMNS = {"timeline": _ROWS, "windows": f"query_time bigint, {_ROWS}",
@@ -56,6 +57,7 @@ class Job:
     horizon: int | None = None
     options: tuple[tuple[str, object], ...] = ()
     tally: Tally | None = None
+    run: int = 0
 
     @property
     def last(self) -> int:
@@ -75,24 +77,21 @@ class Job:
 
     def reading(self, batches: Batches, source: Source) -> Batches:
         """Batches of a table to packed rows in the buckets that need them."""
+        numbers: Counter[str] = Counter()
         for batch in batches:
             facts = self.facts(source(batch))
+            tables = by_template(self.program, facts)
             if self.tally is not None:
-                self.tally.add(facts, self.settings)
-            tables = {template: self._read(template, facts) for template in self.program.model.inputs}
-            yield from self._sent(READING, {name: table for name, table in tables.items() if table is not None})
+                numbers += counted(tables, facts.bad_count, self.settings)
+            yield from self._sent(READING, {name: self._read(name, table) for name, table in tables.items()})
+        if self.tally is not None:
+            self.tally.put(self.run, dict(numbers))
 
-    def _read(self, template: str, facts: Facts) -> FactTable | None:
+    def _read(self, template: str, table: FactTable) -> FactTable:
         """The facts of an input, without columns that no rule looks at."""
-        table = facts.tables.get((name_of(template), leaf_count(template)))
-        model = self.program.model
-        if table is None or table.op is not None or template in model.counted:
-            return None if table is None else bare(table)
-        kind = "e" if model.inputs[template] == "event" else "f"
-        nothing = Coded(np.zeros(len(table), np.int8), ("_",))  # type: ignore[arg-type]
-        args = tuple(nothing if model.types.get((kind, template, i), n.UNUSED) == n.UNUSED else column
-                     for i, column in enumerate(table.args))
-        return replace(bare(table), args=args)
+        if table.op is not None or template in self.program.model.counted:
+            return bare(table)
+        return bare(with_read_columns(self.program, template, table))
 
     # -- sending ------------------------------------------------------------------------------------------------------
 
@@ -171,6 +170,22 @@ class Job:
         windowed = WindowedRun(session, inputs, settings)
         Owned(stage, owned, self.buckets).fill(session.store)
         return _Evaluated(content, [answer.table for answer in Answers(windowed, self.emit, program.placed)])
+
+
+def by_template(program: Program, facts: Facts) -> Content:
+    """The facts of each input of a program that has any."""
+    found = {template: facts.tables.get((name_of(template), leaf_count(template))) for template in program.model.inputs}
+    return {template: table for template, table in found.items() if table is not None}
+
+
+def with_read_columns(program: Program, template: str, table: FactTable) -> FactTable:
+    """The facts of an input, with the same value in all columns that no rule looks at."""
+    model = program.model
+    kind = "e" if model.inputs[template] == "event" else "f"
+    nothing = Coded(np.zeros(len(table), np.int8), ("_",))  # type: ignore[arg-type]
+    return replace(table, args=tuple(
+        nothing if model.types.get((kind, template, i), n.UNUSED) == n.UNUSED else column
+        for i, column in enumerate(table.args)))
 
 
 @dataclass(frozen=True)
