@@ -1,0 +1,45 @@
+"""What Spark costs: batch over the engine on one machine, more cores, skew, a cluster.
+
+A maritime stream of about 1,000 events per vessel in Parquet files, with the whole maritime description. CPU is that
+of all processes (the driver, Java, Python workers), from /proc; times are the better of two runs after a first that
+loads everything. The results go nowhere, except in the first run, whose rows are compared. Not measured: starting
+Spark, writing results, a network between machines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from _spark_batch import Batch
+from event_calculus import MILLION, Claim, table
+
+BATCH = {"overhead": Batch.overhead, "cores": Batch.cores, "skew": Batch.skew, "cluster": Batch.cluster}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--size", type=int, default=MILLION, help="events (1 million)")
+    parser.add_argument("--full", action="store_true", help="10 million events, over 10,000 vessels")
+    parser.add_argument("--only", choices=sorted(BATCH), help="one claim")
+    options = parser.parse_args(argv)
+    claims: list[Claim] = []
+    with tempfile.TemporaryDirectory() as folder:
+        batch = Batch(Path(folder), 10 * MILLION if options.full else options.size)
+        for name, measure in BATCH.items():
+            if options.only in (None, name):
+                claims.append(measure(batch))
+                if not options.json:
+                    print(table(claims[-1:]), flush=True)
+    if options.json:
+        print(json.dumps(claims, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
