@@ -245,11 +245,11 @@ def outlines(nodes: Nodes, roots: Array) -> Outlines:
     check_array("roots", roots)
     offsets = np.zeros(roots.shape[0] + 1, np.int64)
     shapes = np.empty(roots.shape[0], np.uint64)
-    nothing = np.empty(0, np.int64)
-    _outline(nodes, roots, offsets, nothing, shapes, False)
-    np.cumsum(offsets, out=offsets)
-    leaves = np.empty(int(offsets[-1]), np.int64)
-    _outline(nodes, roots, offsets, leaves, shapes, True)
+    with np.errstate(over="ignore"):  # shapes wrap around on purpose
+        _outline(nodes, roots, offsets, np.empty(0, np.int64), shapes, False)
+        np.cumsum(offsets, out=offsets)
+        leaves = np.empty(int(offsets[-1]), np.int64)
+        _outline(nodes, roots, offsets, leaves, shapes, True)
     return Outlines(offsets, leaves, shapes)
 
 

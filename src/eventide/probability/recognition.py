@@ -85,7 +85,7 @@ class UncertainRecognition(Recognition):
         return pa.concat_tables(tables).unify_dictionaries()
 
     def _event(self, executor: UncertainExecutor, wanted: Output, rows: Rows) -> pa.Table:
-        probability = executor.probabilities(literals(rows), wanted.definition)
+        probability = _rounded(executor.probabilities(literals(rows), wanted.definition))
         least = 0 if self.uncertainty.threshold is None else units(self.uncertainty.threshold) / SCALE
         kept = (probability > 0) & (probability >= least)
         table = events_table(rows.where(kept), wanted.template, executor.space)
@@ -97,13 +97,18 @@ class UncertainRecognition(Recognition):
             domain = space.domains[segments.fields[-1].type]
             codes = np.array([domain.find(value_of(value)) for value in wanted.values], np.int64)
             segments = segments.where(np.isin(segments.codes(segments.fields[-1].name), codes))
-        runs = runs_of(segments, executor.probabilities(segments.literal, wanted.definition))
+        runs = runs_of(segments, _rounded(executor.probabilities(segments.literal, wanted.definition)))
         if self.uncertainty.threshold is not None:
             runs = maximal(space, runs, units(self.uncertainty.threshold))
         fixed = None if wanted.value is None else str(wanted.value)
         relation = Relation(space, segments.fields, Intervals(runs.starts, runs.ends))
         table = intervals_table(relation, wanted.template, segments.fields, fixed, None)
         return table.append_column(ROWS.field("probability"), pa.array(runs.probability))
+
+
+def _rounded(probability: Floats) -> Floats:
+    """To the 15 decimals that interval recognition counts in."""
+    return np.round(probability, 15)
 
 
 def runs_of(segments: Segments, probability: Floats) -> Runs:
@@ -172,4 +177,4 @@ def _maximal(space: Space, runs: Runs, threshold: int) -> Runs:
     starts, ends = (base | origin[owner] + rows[:, at] * tick for at in (0, 1))
     going = (runs.ends[last] & mask == mask)[owner] & (rows[:, 1] == high[last][owner])
     positive = mean > 0
-    return Runs(starts[positive], np.where(going, base | mask, ends)[positive], mean[positive])
+    return Runs(starts[positive], np.where(going, base | mask, ends)[positive], _rounded(mean[positive]))
