@@ -121,9 +121,8 @@ def conjunctions(offsets: Array, literals: Array, node: int, base: int) -> tuple
 
 
 @jit
-def _simple(nodes: Nodes, roots: Array, out: Floats, plain: Mask) -> None:
+def _simple(nodes: Nodes, roots: Array, met: Array, before: int, out: Floats, plain: Mask) -> None:
     first, children, chance = nodes
-    met = np.zeros(chance.shape[0], np.int64)
     room = 64
     stack = np.empty(room, np.int64)
     place = np.empty(room, np.int64)
@@ -146,10 +145,10 @@ def _simple(nodes: Nodes, roots: Array, out: Floats, plain: Mask) -> None:
                 place[depth] += 1
                 below = abs(child)
                 if first[below] == first[below + 1]:
-                    if met[below] == r + 1:
+                    if met[below] == before + r:
                         plain[r] = False
                         break
-                    met[below] = r + 1
+                    met[below] = before + r
                     product[depth] *= chance[below] if child > 0 else 1.0 - chance[below]
                     continue
                 depth += 1
@@ -176,16 +175,19 @@ def _simple(nodes: Nodes, roots: Array, out: Floats, plain: Mask) -> None:
             product[depth] *= value
 
 
-def simple_probabilities(nodes: Nodes, roots: Array) -> tuple[Floats, Mask]:
+def simple_probabilities(nodes: Nodes, roots: Array, met: Array, before: int) -> tuple[Floats, Mask]:
     """The probabilities of formulas in which no chance occurs twice, and which ones these are. Cost: their size.
 
+    `met` has room for every node, and numbers below `before`: there it is noted which formula met a leaf last.
+
     >>> nodes = Nodes(np.array([0, 0, 0, 0, 0, 2]), np.array([2, -3]), np.array([0, 1, 0.5, 0.2, 0]))
-    >>> simple_probabilities(nodes, np.array([4, -4, 2]))[0].tolist()
+    >>> simple_probabilities(nodes, np.array([4, -4, 2]), np.zeros(5, np.int64), 1)[0].tolist()
     [0.4, 0.6, 0.5]
     """
     check_array("roots", roots)
+    check_array("met", met)
     out, plain = np.empty(roots.shape[0]), np.empty(roots.shape[0], np.bool_)
-    _simple(nodes, roots, out, plain)
+    _simple(nodes, roots, met, np.int64(before), out, plain)
     return out, plain
 
 

@@ -171,11 +171,15 @@ class Circuits:
     def __init__(self, formulas: Formulas) -> None:
         self.formulas = formulas
         self.compiled: dict[tuple[int, int], Circuit] = {}
+        self._met, self._before = np.zeros(0, np.int64), 1
 
     def probabilities(self, literals: Array, what: str) -> Floats:
         """The probability of each literal; `what` they are about is named where they are too large."""
         nodes = self.formulas.nodes()
-        result, simple = simple_probabilities(nodes, literals)
+        if self._met.shape[0] < self.formulas.size:
+            self._met, self._before = np.zeros(2 * self.formulas.size, np.int64), 1
+        result, simple = simple_probabilities(nodes, literals, self._met, self._before)
+        self._before += literals.shape[0]
         rest = np.flatnonzero(~simple)
         if rest.shape[0]:
             roots, inverse = np.unique(literals[rest], return_inverse=True)
