@@ -43,7 +43,8 @@ def program_text(case: dict[str, Any]) -> str:
     for first in case["initially"]:
         lines.append(f"{first['p']}::initially({lowered(first['fluent'])}).")
     for event in sorted({outcome["event"] for group in case["ads"] for outcome in group[1:]}):
-        before = sorted({o["event"] for group in case["ads"] for o in group[: [o["event"] for o in group].index(event)]})
+        orders = [[outcome["event"] for outcome in group] for group in case["ads"]]
+        before = sorted({other for order in orders for other in order[: order.index(event)]})
         nots = "".join(f", \\+ happensAt({other}, T)" for other in before)
         lines.append(f"happensAt({event}, T) :- happensAt(otherwise_{event}, T){nots}.")
     return "\n".join(lines)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from eventide.formats.expected import Expected, arguments, either
 from eventide.formats.facts import BadRow, Coded, Facts, FactTable, Ints, Kind, chosen, column_values, take
@@ -174,10 +176,21 @@ def _probabilities(table: Table, problems: _Problems) -> np.ndarray[tuple[int], 
         return None
     typed, wrong = retyped(_as_sparse(table, "probability", None), "float")
     numbers = np.asarray(typed.column, np.float64) if not isinstance(typed.column, Coded) else np.zeros(table.length)
-    for row in np.flatnonzero(wrong | ~typed.missing & ~((numbers >= 0) & (numbers <= 1))).tolist():
+    undefined = _undefined(table.columns["probability"])
+    for row in np.flatnonzero(wrong | undefined | ~typed.missing & ~((numbers >= 0) & (numbers <= 1))).tolist():
         hint = "leave it empty for a certain fact"
         problems.add(row, "bad-probability", "probability", "probability is not a number from 0 to 1", hint)
     return np.where(typed.missing, 1.0, numbers)
+
+
+def _undefined(raw: Raw) -> Mask:
+    """Which cells are not-a-number: elsewhere that is a missing value, but no probability."""
+    if isinstance(raw, list):
+        return np.array([isinstance(value, float) and value != value for value in raw], np.bool_)
+    if not pa.types.is_floating(raw.type):
+        return np.zeros(len(raw), np.bool_)
+    found: Mask = pc.is_nan(raw).fill_null(False).to_numpy(zero_copy_only=False)
+    return found
 
 
 def _ops(table: Table, problems: _Problems) -> np.ndarray[tuple[int], np.dtype[np.int8]] | None:

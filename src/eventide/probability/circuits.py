@@ -222,9 +222,9 @@ class Histories:
         needed = reachable(nodes, literals.tolist())
         leaves = {abs(child) for node in needed
                   for child in nodes.children[nodes.first[node] : nodes.first[node + 1]].tolist()}
-        for leaf in (leaves | set(np.abs(literals).tolist())) - set(needed) - {TRUE}:
-            known[leaf] = diagram.variable(int(rank[leaf]))
         try:
+            for leaf in (leaves | set(np.abs(literals).tolist())) - set(needed) - {TRUE}:
+                known[leaf] = diagram.variable(int(rank[leaf]))
             for node in needed:
                 diagram.add(nodes, node, known)
         except OverflowError:
