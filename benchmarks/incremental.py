@@ -54,7 +54,7 @@ Value = TypeVar("Value")
 def generated(name: str, entities: int, until: int) -> Stream:
     """A stream of an application that goes on until a time: what the generator makes, several times in succession."""
     horizon = STREAMS[name][0]
-    parts = [_moved(APPLICATIONS[name].generate(entities, seed=1 + turn), turn * horizon)
+    parts = [moved(APPLICATIONS[name].generate(entities, seed=1 + turn), turn * horizon)
              for turn in range(-(-until // horizon))]
     whole = {event: stack([part[event] for part in parts]) for event in parts[0]}
     return {event: {column: values[columns["arrival"] <= until] for column, values in columns.items()}
@@ -67,7 +67,8 @@ def tables_of(stream: Stream) -> dict[str, pa.Table]:
             for event, columns in stream.items()}
 
 
-def _moved(stream: Stream, by: int) -> Stream:
+def moved(stream: Stream, by: int) -> Stream:
+    """The stream at another time."""
     times = ("arrival", "time", "start", "end")
     return {event: {name: values + by if name in times else values for name, values in columns.items()}
             for event, columns in stream.items()}
