@@ -6,9 +6,8 @@ interval: as long as it can be, with a mean probability of at least the threshol
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -24,17 +23,15 @@ from eventide.engine.recognition import Recognition
 from eventide.engine.relation import Relation, Rows, Space
 from eventide.errors import InputError
 from eventide.kernels.arrays import Array, Intervals
-from eventide.kernels.maximal_probability import LOW_BITS, SCALE, Found, Supports, advance, fresh_streams
+from eventide.kernels.maximal_probability import LOW_BITS, SCALE
+from eventide.kernels.probability_runs import LONGEST, maximal_runs
 from eventide.probability.events import History, UncertainExecutor, inputs_of
 from eventide.probability.formulas import Formulas
 from eventide.probability.intervals import Threshold, units
-from eventide.probability.ragged import spans
 from eventide.probability.segments import Segments, literals
 
 Floats = npt.NDArray[np.float64]
 ROWS = SCHEMA.append(pa.field("probability", pa.float64()))
-AT_A_TIME = 1 << 24  # time-points that are laid out together
-MOST = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -122,59 +119,31 @@ def runs_of(segments: Segments, probability: Floats) -> Runs:
 
 def maximal(space: Space, runs: Runs, threshold: int) -> Runs:
     """The probabilistic maximal intervals of every key; one that lasts while the run ends is open."""
-    found = [_maximal(space, part, threshold) for part in _parts(space, runs)]
-    if not found:
+    if not runs.starts.shape[0]:
         return runs
-    return Runs(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
-
-
-def _closed(space: Space, runs: Runs) -> tuple[Array, Array]:
-    """Where each stretch begins and ends, in ticks of its key; open ones end with the run."""
     timeline = space.timeline
-    start, end = runs.starts & timeline.mask, runs.ends & timeline.mask
-    end = np.where(end == timeline.mask, timeline.inside(timeline.until) + 1, end)
-    return start, np.maximum(end, start + 1)
-
-
-def _parts(space: Space, runs: Runs) -> Iterator[Runs]:
-    """The stretches in parts of whole keys that are laid out together."""
-    shift, tick = space.timeline.shift, space.timeline.tick
-    start, end = _closed(space, runs)
-    first = np.flatnonzero(np.diff(runs.starts >> shift, prepend=-1))
-    last = np.append(first[1:], runs.starts.shape[0]) - 1
-    sizes = -(-(end[last] - start[first]) // tick) if first.shape[0] else first
-    if sizes.sum() > MOST:
-        raise InputError(f"{int(sizes.sum())} time-points would be laid out; choose a coarser --tick, or leave out "
-                         "--threshold and use `eventide intervals` on what matters")
-    part = (sizes.cumsum() - sizes) // AT_A_TIME
-    edges = np.append(first[np.flatnonzero(np.diff(part, prepend=-1))], runs.starts.shape[0]).tolist()
-    for low, high in pairwise(edges):
-        yield Runs(runs.starts[low:high], runs.ends[low:high], runs.probability[low:high])
-
-
-def _maximal(space: Space, runs: Runs, threshold: int) -> Runs:
-    """PIEC over every time-point of some keys, with 0 where nothing is possible."""
-    timeline = space.timeline
-    shift, tick, mask = timeline.shift, timeline.tick, np.int64(timeline.mask)
-    start, end = _closed(space, runs)
-    first = np.flatnonzero(np.diff(runs.starts >> shift, prepend=-1))
-    key = np.cumsum(np.diff(runs.starts >> shift, prepend=-1) != 0) - 1
-    origin = start[first]
-    low, high = -(-(start - origin[key]) // tick), -(-(end - origin[key]) // tick)
-    last = np.append(first[1:], runs.starts.shape[0]) - 1
-    offsets = np.concatenate((np.zeros(1, np.int64), high[last].cumsum()))
-    probs = np.zeros(int(offsets[-1]))
-    probs[spans(offsets[key] + low, high - low)] = np.repeat(runs.probability, high - low)
-    count = first.shape[0]
-    at, highs, lows = (np.empty(probs.shape[0] + 1, np.int64) for _ in range(3))
-    supports = Supports(offsets[:-1].copy(), np.zeros(count, np.int64), at, highs, lows, np.empty(0))
-    nothing = Found(np.zeros(count, np.int64), np.zeros(count, np.int64), np.empty((0, 4), np.int64))
-    new = advance(probs, offsets, np.arange(count), threshold, fresh_streams(count), supports, nothing)
-    rows = new.rows[spans(new.base, new.size)]
-    owner = np.repeat(np.arange(count), new.size)
+    tick, mask = timeline.tick, np.int64(timeline.mask)
+    start, end = runs.starts & mask, runs.ends & mask
+    end = np.where(end == mask, np.maximum(timeline.inside(timeline.until) + 1, start + 1), end)
+    new = np.diff(runs.starts >> timeline.shift, prepend=-1) != 0
+    first = np.flatnonzero(new)
+    last = np.append(first[1:], new.shape[0]) - 1
+    origin = start[first][np.cumsum(new) - 1]
+    low, high = -(-(start - origin) // tick), -(-(end - origin) // tick)
+    if int(high.max()) > LONGEST:
+        raise InputError(f"there are {int(high.max())} time-points from the first to the last of a row, more than "
+                         f"{LONGEST}; choose a coarser tick (--tick)")
+    # where nothing is possible between two stretches, the probability is 0 for so many points
+    gap = np.where(new, 0, low - np.append(0, high[:-1]))
+    lengths = np.stack((gap, high - low), 1).ravel()
+    probability = np.stack((np.zeros(gap.shape[0]), runs.probability), 1).ravel()
+    kept = lengths > 0
+    offsets = np.append(0, kept.cumsum()[2 * last + 1])
+    sizes, rows = maximal_runs(offsets, lengths[kept], probability[kept], threshold)
+    owner = np.repeat(np.arange(first.shape[0]), sizes)
     mean = threshold / SCALE + (rows[:, 2] * 2.0**LOW_BITS + rows[:, 3]) / SCALE / (rows[:, 1] - rows[:, 0])
     base = (runs.starts[first] & ~mask)[owner]
-    starts, ends = (base | origin[owner] + rows[:, at] * tick for at in (0, 1))
+    starts, ends = (base | start[first][owner] + rows[:, at] * tick for at in (0, 1))
     going = (runs.ends[last] & mask == mask)[owner] & (rows[:, 1] == high[last][owner])
     positive = mean > 0
     return Runs(starts[positive], np.where(going, base | mask, ends)[positive], _rounded(mean[positive]))
