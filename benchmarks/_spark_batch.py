@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from event_calculus import MILLION, Claim, claim
+from _claims import Claim, claim
+from event_calculus import MILLION
 from eventide.applications import APPLICATIONS
 from eventide.applications.maritime import generator as maritime
 from eventide.applications.streams import write_background

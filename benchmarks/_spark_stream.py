@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from event_calculus import Claim, claim
+from _claims import Claim, claim
 from eventide.applications import APPLICATIONS
 from eventide.applications.maritime import generator as maritime
 from eventide.applications.streams import write_background

@@ -7,7 +7,6 @@ the same kind; loading is not in them, nor in ours unless said. Not measured: se
 from __future__ import annotations
 
 import argparse
-import json
 import resource
 import subprocess
 import sys
@@ -15,11 +14,11 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
 import eventide as ev
+from _claims import Claim, claim, show
 from eventide.applications import APPLICATIONS
 from eventide.applications.streams import write_background, write_csv
 from eventide.engine.recognition import Recognition, Settings
@@ -29,14 +28,6 @@ MILLION = 1_000_000
 RIVALS = {"activity": (256_382, 50), "transport": (186_189, 50), "voting": (145_040, 50), "netbill": (8_657, 500),
           "maritime": (70_685, 100)}
 GROWING = ("activity", "transport", "voting", "netbill", "maritime", "maritime_allen", "fleet")
-Claim = dict[str, Any]
-
-
-def claim(name: str, value: float, unit: str, target: float | None, rival: str, ratio: float | None,
-          holds: bool | None) -> Claim:
-    """One line of the result."""
-    return {"claim": name, "value": value, "unit": unit, "target": target, "rival": rival, "ratio": ratio,
-            "holds": holds}
 
 
 def loaded(name: str, rows: int, folder: Path) -> tuple[Recognition, int]:
@@ -158,19 +149,6 @@ def peak_memory(run: Sequence[str]) -> int:
     return int(found.stdout.split()[-1])
 
 
-def table(claims: Sequence[Claim]) -> str:
-    """The claims as text."""
-    width = max(len(c["claim"]) for c in claims)
-    lines = []
-    for c in claims:
-        verdict = {None: "", True: "holds", False: "FAILS"}[c["holds"]]
-        target = "" if c["target"] is None else f"{c['target']:,}"
-        ratio = "" if c["ratio"] is None else f"{c['ratio']:g} x"
-        lines.append(f"{c['claim']:{width}}  {c['value']:>14,} {c['unit']:22} {target:>12}  {verdict:5}  {ratio:>9} "
-                     f"{c['rival']}")
-    return "\n".join(lines)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -179,17 +157,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", choices=("rtec", "growth", "runs"), help="one group of claims")
     options = parser.parse_args(argv)
     groups = {"rtec": against_rtec, "growth": growth, "runs": whole_runs}
-    claims: list[Claim] = []
     with tempfile.TemporaryDirectory() as folder:
-        for name, measure in groups.items():
-            if options.only in (None, name):
-                found = measure(Path(folder), options.size)
-                claims += found
-                if not options.json:
-                    print(table(found), flush=True)
-    if options.json:
-        print(json.dumps(claims, indent=2))
-    return 0
+        return show((measure(Path(folder), options.size) for name, measure in groups.items()
+                     if options.only in (None, name)), as_json=options.json)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ shares of A count handing in, since A codes its facts too; those of B do not. No
 from __future__ import annotations
 
 import argparse
-import json
 import resource
 import time
 from collections import Counter
@@ -29,7 +28,7 @@ import numpy as np
 import pyarrow as pa
 
 import eventide as ev
-from event_calculus import Claim, claim, table
+from _claims import Claim, claim, show
 from eventide.applications import APPLICATIONS
 from eventide.applications.fleet import generator as fleet
 from eventide.applications.maritime import generator as maritime
@@ -389,16 +388,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     groups = {"grid": grid, "touched": touched, "day": day}
     parser.add_argument("--only", choices=tuple(groups), help="one group of claims")
     options = parser.parse_args(argv)
-    claims: list[Claim] = []
-    for name, measure in groups.items():
-        if options.only in (None, name):
-            found = measure(options)
-            claims += found
-            if not options.json:
-                print(table(found), flush=True)
-    if options.json:
-        print(json.dumps(claims, indent=2))
-    return 0
+    return show((measure(options) for name, measure in groups.items() if options.only in (None, name)),
+                as_json=options.json)
 
 
 if __name__ == "__main__":

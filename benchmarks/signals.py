@@ -9,7 +9,6 @@ cores is what that CPU time allows if both are free. Not measured: reading CSV, 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -21,12 +20,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import shapely
 
+from _claims import Claim, at_most, show
 from eventide.signals.areas import Area, Areas, area_events, near_points
 from eventide.signals.positions import POSITIONS
 from eventide.signals.proximity import Nearness, proximity
 from kernels import least_seconds
 
-Claim = dict[str, Any]
 VESSELS = (1_000, 10_000, 50_000)
 EVERY = 10  # seconds between reports
 DENSITY = 400e6  # square metres per vessel
@@ -80,8 +79,8 @@ def local(size: int, vessels: int) -> list[Claim]:
     within = least_seconds(lambda: area_events(table, areas), 3) / rows
     near = least_seconds(lambda: proximity(table), 3) / rows
     name = f"{rows:,} positions, {vessels:,} vessels"
-    return [claim(f"areas on one core, {name}, {len(areas):,} areas", within * 1e9, "ns each", 500),
-            claim(f"proximity on one core, {name}", near * 1e9, "ns each", 1000)]
+    return [at_most(f"areas on one core, {name}, {len(areas):,} areas", within * 1e9, "ns each", 500),
+            at_most(f"proximity on one core, {name}", near * 1e9, "ns each", 1000)]
 
 
 # -- Spark -------------------------------------------------------------------------------------------------------------
@@ -143,21 +142,15 @@ def through_spark(size: int, vessels: Sequence[int]) -> list[Claim]:
     rows = []
     for number, (whole, without) in zip(vessels, found, strict=True):
         name = f"on Spark, {size:,} positions, {number:,} vessels"
-        rows.append(claim(f"areas and proximity {name}", whole - without, "µs CPU each", 3))
+        rows.append(at_most(f"areas and proximity {name}", whole - without, "µs CPU each", 3))
         rate = 2 / whole * 1000
         rows.append({"claim": f"cleaning to proximity {name}", "value": round(rate), "unit": "thousand/s on 2 cores",
                      "target": 300, "rival": "our limit", "ratio": round(rate / 300, 3), "holds": rate >= 300})
     name = f"growth of CPU per position from {vessels[0]:,} to {vessels[-1]:,} vessels"
-    return [*rows, claim(name, found[-1][0] / found[0][0], "times", 1.5)]
+    return [*rows, at_most(name, found[-1][0] / found[0][0], "times", 1.5)]
 
 
 # -- output ------------------------------------------------------------------------------------------------------------
-
-
-def claim(name: str, value: float, unit: str, target: float) -> Claim:
-    """One line of the result; the target is the most that we accept."""
-    return {"claim": name, "value": round(value, 2), "unit": unit, "target": target, "rival": "our limit",
-            "ratio": round(value / target, 3), "holds": value <= target}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -168,18 +161,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--vessels", type=int, nargs="+", default=list(VESSELS), help="numbers of vessels")
     parser.add_argument("--only", choices=("local", "spark"), help="leave the other half out")
     options = parser.parse_args(argv)
-    claims: list[Claim] = []
+    found = []
     if options.only != "spark":
-        claims += [row for number in options.vessels for row in local(options.size, number)]
+        found += [local(options.size, number) for number in options.vessels]
     if options.only != "local":
-        claims += through_spark(options.size, options.vessels)
-    if options.json:
-        print(json.dumps(claims, indent=2))
-    else:
-        for c in claims:
-            print(f"{c['claim']:75} {c['value']:9.2f} {c['unit']:22} (target {c['target']})  "
-                  f"{'holds' if c['holds'] else 'FAILS'}")
-    return 0
+        found.append(through_spark(options.size, options.vessels))
+    return show(found, as_json=options.json)
 
 
 if __name__ == "__main__":

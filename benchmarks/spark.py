@@ -10,14 +10,14 @@ are written; the time counts from the first file to the last event, with the sta
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from _claims import Claim, show
 from _spark_batch import Batch
 from _spark_stream import streaming
-from event_calculus import MILLION, Claim, table
+from event_calculus import MILLION
 
 BATCH = {"overhead": Batch.overhead, "cores": Batch.cores, "skew": Batch.skew, "cluster": Batch.cluster}
 
@@ -31,23 +31,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", choices=[*BATCH, "stream"], help="one kind of claims")
     parser.add_argument("--seconds", type=int, help="how long the stream is fed (60; with --full 300)")
     options = parser.parse_args(argv)
-    claims: list[Claim] = []
+    return show(_measured(options), as_json=options.json)
+
+
+def _measured(options: argparse.Namespace) -> Iterator[list[Claim]]:
     with tempfile.TemporaryDirectory() as folder:
         batch = Batch(Path(folder), 10 * MILLION if options.full else options.size)
         for name, measure in BATCH.items():
             if options.only in (None, name):
-                claims.append(measure(batch))
-                if not options.json:
-                    print(table(claims[-1:]), flush=True)
+                yield [measure(batch)]
     if options.only in (None, "stream"):
         with tempfile.TemporaryDirectory() as folder:
-            found = streaming(Path(folder), options.seconds or (300 if options.full else 60))
-        claims += found
-        if not options.json:
-            print(table(found), flush=True)
-    if options.json:
-        print(json.dumps(claims, indent=2))
-    return 0
+            yield streaming(Path(folder), options.seconds or (300 if options.full else 60))
 
 
 if __name__ == "__main__":
