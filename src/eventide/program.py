@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from eventide.algebra.nodes import Output
+from eventide.algebra.nodes import Output, Plan, needed_for
 from eventide.algebra.text import to_text
 from eventide.analysis.entities import references
 from eventide.analysis.model import Model
@@ -219,22 +219,30 @@ class Program:
 
     def uncertain_recognition(self, events: object, settings: Settings, uncertainty: Uncertainty, *,
                               fluents: Sequence[str] | None = None, **options: Any) -> UncertainRecognition:
-        """The same over facts with probabilities; ProgramError for rules that have none yet."""
+        """The same over facts with probabilities; ProgramError for rules that have none yet, if they are needed."""
         self.require_sound()
-        self._refuse(without_probabilities(self.model))
+        wanted = self.wanted(fluents)
+        plan = self._needed(wanted)
+        needed = {definition.name for stratum in plan.strata for definition in stratum.definitions}
+        self._refuse(without_probabilities(self.model, needed))
         facts = events if isinstance(events, Facts) else self.read(events, **options)
-        run = UncertainRecognition(self.model.plan, self.wanted(fluents), self._store(facts), self._built,
-                                   frozenset(self.model.open_types), settings)
+        run = UncertainRecognition(plan, wanted, self._store(facts), self._built, frozenset(self.model.open_types),
+                                   settings)
         run.uncertainty = uncertainty
         return run
+
+    def _needed(self, wanted: Sequence[Output]) -> Plan:
+        return needed_for(self.model.plan, [output.definition for output in wanted])
 
     def require_certain(self) -> None:
         """Raise ProgramError if the program is wrong, or has rules with a probability."""
         self.require_sound()
         self._refuse(uncertain_rules(self.model))
 
-    def history_matters(self, facts: Facts | None = None) -> list[str]:
-        """The results for which the histories `marginal` and `exact` can differ (over these facts).
+    def history_matters(self, facts: Facts | None = None, fluents: Sequence[str] | None = None) -> list[str]:
+        """What of these results, and of those below them, the histories `marginal` and `exact` can differ in.
+
+        With facts, those that have a probability count.
 
         >>> import eventide as ev
         >>> rules = "initiatedAt({0}(X)=true, T) :- happensAt({1}(X), T){2}."
@@ -249,7 +257,7 @@ class Program:
         chances = any(clause.probability is not None for clause in self.model.clauses)
         if not chances and not any(uncertain(template) for template in self.model.inputs):
             return []
-        return differing(self.model.plan, self.model.inputs, uncertain)
+        return differing(self._needed(self.wanted(fluents)), self.model.inputs, uncertain)
 
     @property
     def _built(self) -> frozenset[str]:

@@ -47,6 +47,12 @@ def test_what_has_no_probabilities_is_refused_at_the_rule(rules: str, line: int,
     assert word in problem.message
 
 
+def test_rules_that_nothing_wanted_needs_are_no_obstacle() -> None:
+    rules = RICH + "holdsFor(long(X)=true, I) :- holdsFor(rich(X)=true, J), intDurGreater(J, 5, I)."
+    result = ev.parse(rules).run(wins((1, "win", 0.5)), probabilistic=True, fluents=["rich"])
+    assert result.to_arrow()["probability"].to_pylist() == [0.5]
+
+
 def test_rules_with_probabilities_need_probabilistic_recognition() -> None:
     program = ev.parse("0.5::" + RICH.strip())
     assert program.check() == []

@@ -10,7 +10,7 @@ coded in, or `NUMBER` for plain numbers that are only computed with.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -555,6 +555,20 @@ def nodes_in(*roots: Node) -> Iterator[Node]:
             seen.add(id(node))
             yield node
             stack.extend(children_of(node))
+
+
+def needed_for(plan: Plan, wanted: Iterable[str]) -> Plan:
+    """The part of a plan that some definitions depend on, themselves included."""
+    bodies = {definition.name: definition.body for stratum in plan.strata for definition in stratum.definitions}
+    found: set[str] = set()
+    todo = [name for name in wanted if name in bodies]
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            todo.extend(set(references_of(bodies[name])) & bodies.keys())
+    strata = [Stratum(s.level, tuple(d for d in s.definitions if d.name in found), s.cyclic) for s in plan.strata]
+    return Plan(tuple(stratum for stratum in strata if stratum.definitions))
 
 
 def references_of(node: Node) -> Iterator[str]:

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from eventide.analysis.entities import references
-from eventide.analysis.model import Clause, Model
+from eventide.analysis.model import Clause, Model, part_name
 from eventide.syntax.diagnostics import Diagnostic, Span
 from eventide.syntax.terms import Number
 from eventide.syntax.trees import Allen, Body, FindAll, Guard, Holds, IntervalOperation, Length, Not
 
-_HINT = "leave the rule out, or run the program without probabilities"
+_HINT = "choose other results (--fluents), or run the program without probabilities"
 
 
-def without_probabilities(model: Model) -> list[Diagnostic]:
-    """The rules that have no meaning over uncertain facts yet."""
+def without_probabilities(model: Model, needed: Collection[str]) -> list[Diagnostic]:
+    """The rules of the definitions that are needed, as far as they have no meaning over uncertain facts yet."""
     found = [Diagnostic("error", "not-probabilistic", f"{what} have no probabilities yet", span, _HINT)
-             for clause in model.clauses for what, span in _refused(clause)]
-    for cycle in model.cycles:
+             for clause in model.clauses if _definition(clause) in needed for what, span in _refused(clause)]
+    for cycle in (cycle for cycle in model.cycles if not set(cycle).isdisjoint(needed)):
         clauses = [c for c in model.of_kind("initiated", "terminated", "static", "event") if c.template in cycle]
         reading = [c for c in clauses if any(template in cycle for _, template, _ in references(c.body))]
         place = next((c.span for c in [*reading, *clauses]), None)
         found.append(Diagnostic("error", "uncertain-cycle", f"{', '.join(cycle)} depends on itself: cycles have no "
                                 "probabilities yet", place, _HINT))
     return list(dict.fromkeys(found))
+
+
+def _definition(clause: Clause) -> str:
+    """The name of the definition that a clause is part of."""
+    return part_name(clause.template, clause.leaves) if clause.kind in ("static", "runs") else clause.template
 
 
 def uncertain_rules(model: Model) -> list[Diagnostic]:

@@ -175,7 +175,7 @@ def run(
     for note in facts.notes:
         messages.note(note)
     messages.say(f"read {count_of(len(facts), 'fact')} of {count_of(len(facts.tables), 'kind')} in {watch.last:.2f} s")
-    _tell_of_probabilities(loaded, facts, probabilistic, history)
+    _tell_of_probabilities(loaded, facts, probabilistic, history, chosen)
     with progress("window") as advance:
         with watch("reasoning"):
             answers = loaded.answers(facts, settings, emit=emit or "timeline", fluents=chosen, horizon=horizon,
@@ -218,12 +218,13 @@ def _check_probabilities(probabilistic: bool, need: dict[str, object], refuse: d
                                      param_hint=option)
 
 
-def _tell_of_probabilities(program: Program, facts: Facts, probabilistic: bool, history: str | None) -> None:
+def _tell_of_probabilities(program: Program, facts: Facts, probabilistic: bool, history: str | None,
+                           fluents: list[str] | None) -> None:
     """Warn where the choice of the history decides something, and of probabilities that nothing reads."""
     if not probabilistic:
         if any(table.probability is not None for table in facts):
             messages.say("the probabilities of facts are not used; --probabilistic does")
-    elif history is None and (named := program.history_matters(facts)):
+    elif history is None and (named := program.history_matters(facts, fluents)):
         messages.say(f"what {', '.join(named)} read may owe its past to the same facts: --history marginal takes it as "
                      "independent, --history exact keeps it together (small cases)", history=named)
 
