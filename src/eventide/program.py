@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
@@ -34,14 +34,16 @@ from eventide.formats.facts import Facts, FactTable
 from eventide.formats.files import missing
 from eventide.formats.numbers import without_words, word_in
 from eventide.formats.problems import input_error, settled
-from eventide.probability.events import History, differing
-from eventide.probability.intervals import Threshold
-from eventide.probability.recognition import UncertainRecognition, Uncertainty
 from eventide.results import Answers, Progress, Result
 from eventide.syntax.diagnostics import Diagnostic, Span
 from eventide.syntax.event_calculus import parse as parse_rules
 from eventide.syntax.terms import Atom, Compound, Number, Term, Variable
 from eventide.syntax.trees import Compare, Condition, FindAll, Is, Not, Rule
+
+if TYPE_CHECKING:  # crisp recognition starts without them
+    from eventide.probability.events import History
+    from eventide.probability.intervals import Threshold
+    from eventide.probability.recognition import UncertainRecognition, Uncertainty
 
 RULE_ENDINGS = (".ec", ".prolog", ".pl")
 Emit = Literal["timeline", "windows", "changes"]
@@ -220,6 +222,8 @@ class Program:
     def uncertain_recognition(self, events: object, settings: Settings, uncertainty: Uncertainty, *,
                               fluents: Sequence[str] | None = None, **options: Any) -> UncertainRecognition:
         """The same over facts with probabilities; ProgramError for rules that have none yet, if they are needed."""
+        from eventide.probability.recognition import UncertainRecognition
+
         self.require_sound()
         wanted = self.wanted(fluents)
         plan = self._needed(wanted)
@@ -250,6 +254,8 @@ class Program:
         >>> ev.parse(" ".join(two)).history_matters()
         ['glad(_)']
         """
+        from eventide.probability.events import differing
+
         def uncertain(template: str) -> bool:
             table = None if facts is None else _facts_about(template, facts)
             return facts is None or (table is not None and table.probability is not None)
@@ -299,6 +305,8 @@ class Program:
         settings = Settings(window, step, start, end, tick, initially_at, ties)
         uncertainty = None
         if probabilistic:
+            from eventide.probability.recognition import Uncertainty
+
             uncertainty = Uncertainty(history or "marginal", threshold)
         elif threshold is not None or history is not None:
             raise InputError("threshold and history need probabilistic=True")

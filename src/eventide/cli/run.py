@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from eventide.engine.recognition import Counts
     from eventide.formats.facts import BadRow, Facts
     from eventide.formats.results import Columns
+    from eventide.probability.recognition import Uncertainty
     from eventide.program import Program
     from eventide.results import Answers
 
@@ -129,10 +130,9 @@ def run(
         limit_threads(threads)
 
     from eventide.engine.recognition import Settings
-    from eventide.probability.recognition import Uncertainty
     from eventide.program import load
 
-    uncertainty = Uncertainty(history or "marginal", threshold) if probabilistic else None
+    uncertainty = _uncertainty(threshold, history or "marginal") if probabilistic else None
 
     with watch("rules"):
         loaded = load(program, background=background or ())
@@ -216,6 +216,12 @@ def _check_probabilities(probabilistic: bool, need: dict[str, object], refuse: d
         if given is not None:
             raise typer.BadParameter("--probabilistic goes over the whole stream at once, in this process",
                                      param_hint=option)
+
+
+def _uncertainty(threshold: str | None, history: Literal["marginal", "exact"]) -> Uncertainty:
+    from eventide.probability.recognition import Uncertainty
+
+    return Uncertainty(history, threshold)
 
 
 def _tell_of_probabilities(program: Program, facts: Facts, probabilistic: bool, history: str | None,
