@@ -58,7 +58,7 @@ LAYERS = {
     "report": Layer("analysed programs and results, as pictures and pages", "how they were computed",
                     ("analysis", "errors", "formats", "signals.coast", "syntax")),
     "applications": Layer("rules and generators of data, and programs to demonstrate them", "the inside of programs",
-                          ("formats.results", "program", "report", "results", "signals", "spark")),
+                          ("errors", "formats.results", "program", "report", "results", "signals", "spark")),
     "cli": Layer("options, messages, exit codes", "how anything is computed",
                  ("engine.recognition", "engine.session", "errors", "formats", "probability", "program", "report",
                   "results", "signals", "spark", "syntax.diagnostics")),

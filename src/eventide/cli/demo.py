@@ -1,13 +1,14 @@
-"""`eventide demo`: end-to-end demonstrations on data that come with Eventide."""
+"""`eventide demo`: end-to-end demonstrations on data that come with Eventide, or on positions of ships."""
 
 from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
 from importlib import import_module
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -25,16 +26,31 @@ DEMOS = {
     "city": ("eventide.applications.city.demo", "a day in a city: congestion, air, parking, when to add security"),
     "toy": ("eventide.applications.toy.demo", "1000 people: where they are, when they are rich, when they are happy"),
 }
+OBSERVED = "eventide.applications.maritime.observed"
 
 
 def demo(
     name: Annotated[str, typer.Argument(help="Which demonstration; --list names them.")] = DEFAULT,
     out: Annotated[Path | None, typer.Option(help="Where its files go [default: eventide-demo/NAME].")] = None,
     list_: Annotated[bool, typer.Option("--list", help="List the demonstrations and stop.")] = False,
+    positions: Annotated[list[str] | None, typer.Option(
+        metavar="FILE…", help="`maritime` on real positions, as `eventide signals` reads them.")] = None,
+    preset: Annotated[str | None, typer.Option(
+        metavar="NAME", help="How their provider writes [default: by the names of the columns].")] = None,
+    mapping: Annotated[Path | None, typer.Option(
+        metavar="FILE", help="The provider's names and units, as TOML.")] = None,
+    areas: Annotated[list[str] | None, typer.Option(
+        metavar="FILE…", help="Areas with their kinds: `.geojson`, `.shp`, or `.csv` with WKT [default: near the "
+        "coast, after an outline].")] = None,
+    gap: Annotated[int | None, typer.Option(
+        metavar="SECONDS", help="Longer silence is a gap [default: three times the interval that nine in ten reports "
+        "keep, 600 at the least].", min=1)] = None,
+    bad_rows: Annotated[Literal["fail", "skip"], typer.Option(
+        help="Stop at rows of the positions that cannot be read, or count them.")] = "fail",
 ) -> None:
     """Show Eventide at work, step by step.
 
-    Without a name it shows `maritime`.
+    Without a name it shows `maritime`: on generated traffic, scored, or with `--positions` on yours.
 
     Example: `eventide demo toy --out results`
     """
@@ -44,13 +60,25 @@ def demo(
         return
     if name not in DEMOS:
         raise typer.BadParameter(f"no demonstration called {name!r}; there are: {', '.join(DEMOS)}", param_hint="NAME")
-    run = import_module(DEMOS[name][0]).run
+    if positions and name != DEFAULT:
+        raise typer.BadParameter(f"only {DEFAULT} works on positions of ships", param_hint="--positions")
+    given = {"--preset": preset, "--mapping": mapping, "--areas": areas, "--gap": gap}
+    if not positions and any(given.values()):
+        option = next(each for each, value in given.items() if value)
+        raise typer.BadParameter("is about real positions; name them with --positions", param_hint=option)
+    run = _observed(positions, preset=preset, mapping=mapping, areas=areas or (), gap=gap, bad_rows=bad_rows) \
+        if positions else import_module(DEMOS[name][0]).run
     folder = out or Path("eventide-demo") / name
     folder.mkdir(parents=True, exist_ok=True)
     with _Teller() as say, warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # what Spark says about versions of pandas
         run(folder, say)
     messages.say(f"everything it made is in {folder}")
+
+
+def _observed(positions: list[str], **options: Any) -> Callable[[Path, Any], object]:
+    run = import_module(OBSERVED).run
+    return lambda folder, say: run(folder, say, positions, **options)
 
 
 class _Teller:
