@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from eventide.signals.critical import Thresholds, critical_points
     from eventide.signals.delays import delayed, disturbed, duplicated, retracted, revised
     from eventide.signals.disturbance import Disturbance
+    from eventide.signals.label_noise import LabelNoise, noisy
     from eventide.signals.noise import Stations, stations_along, with_confidence
     from eventide.signals.proximity import Nearness
 
-__all__ = ["Area", "Areas", "Cleaned", "Cleaning", "Disturbance", "Nearness", "Reports", "Stations", "Thresholds",
-           "area_events", "clean", "coast_lines", "critical_points", "delayed", "dissolved", "disturbed", "duplicated",
-           "near_coast", "near_points", "read_areas", "read_positions", "retracted", "revised", "stations_along",
-           "with_confidence"]
+__all__ = ["Area", "Areas", "Cleaned", "Cleaning", "Disturbance", "LabelNoise", "Nearness", "Reports", "Stations",
+           "Thresholds", "area_events", "clean", "coast_lines", "critical_points", "delayed", "dissolved",
+           "disturbed", "duplicated", "near_coast", "near_points", "noisy", "read_areas", "read_positions",
+           "retracted", "revised", "stations_along", "with_confidence"]
 
 # Loaded when first used: who disturbs a stream need not wait for the compiler of the kernels.
 _HOMES = {
@@ -30,6 +31,7 @@ _HOMES = {
     "noise": ("Stations", "stations_along", "with_confidence"), "proximity": ("Nearness",),
     "cleaning": ("Cleaned", "Cleaning", "clean"),
     "critical": ("Thresholds", "critical_points"), "disturbance": ("Disturbance",),
+    "label_noise": ("LabelNoise", "noisy"),
     "delays": ("delayed", "disturbed", "duplicated", "retracted", "revised"),
 }
 
