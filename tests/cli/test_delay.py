@@ -228,3 +228,41 @@ def test_an_interrupted_command_leaves_nothing(name: str, folder: Path) -> None:
     assert child.communicate()[1] == "error: interrupted\n"
     assert child.returncode == 130
     assert sorted(path.name for path in folder.iterdir()) == ["events.csv", "rtec.csv"]
+
+
+LABELS = ("time,event,value,id,x,y\n1,walking,true,ann,,\n1,coord,true,ann,3,4\n1,active,true,bob,,\n"
+          "1,coord,true,bob,5,4\n2,walking,true,ann,,\n2,inactive,true,bob,,\n")
+
+
+class TestNoise:
+    def test_smooth_and_strong(self, folder: Path) -> None:
+        (folder / "labels.csv").write_text(LABELS)
+        assert delay("labels.csv --noise smooth -o smooth.parquet") == 0
+        assert delay("labels.csv --noise strong --spurious 0.5 -o strong.parquet") == 0
+        smooth, strong = (pq.read_table(folder / f"{name}.parquet").to_pylist() for name in ("smooth", "strong"))
+        assert [row["arrival"] for row in smooth] == [1, 1, 1, 1, 2, 2]  # nothing is late
+        assert [row["probability"] is None for row in smooth] == [row["event"] == "coord" for row in smooth]
+        assert all(0 <= row["probability"] <= 1 for row in strong)
+        assert len(strong) == len(smooth) + 2
+        assert all(row["event"] == "coord" or row in strong for row in smooth)
+
+    def test_seeds(self, folder: Path) -> None:
+        (folder / "labels.csv").write_text(LABELS)
+        for number, seed in enumerate((5, 5, 6)):
+            assert delay(f"labels.csv --noise strong --noise-mean 3 --seed {seed} -o {number}.csv") == 0
+        first, again, other = ((folder / f"{number}.csv").read_bytes() for number in range(3))
+        assert first == again != other
+
+    def test_delays_can_follow(self, folder: Path) -> None:
+        (folder / "labels.csv").write_text(LABELS)
+        assert delay("labels.csv --noise smooth --delayed 1 -o out.parquet") == 0
+        assert all(row["arrival"] > row["time"] for row in pq.read_table(folder / "out.parquet").to_pylist())
+
+    def test_what_has_no_noise(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert delay("events.csv --noise smooth -o out.csv") == 1
+        assert "no event that gets noise; those are walking, running" in capsys.readouterr().err
+        (folder / "rtec.csv").write_text("walking|1|1|true|ann\n")
+        assert delay("rtec.csv --noise smooth -o out.csv") == 1
+        assert "no column probability" in capsys.readouterr().err
+        assert delay("events.csv --noise loud -o out.csv") == 2
+        assert not (folder / "out.csv").exists()

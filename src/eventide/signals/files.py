@@ -23,6 +23,7 @@ from eventide.formats.results import whole_file, writer_for
 from eventide.formats.table_files import file_table
 from eventide.signals.delays import disturbed_table, plain_table
 from eventide.signals.disturbance import Disturbance, Feed
+from eventide.signals.label_noise import LabelNoise, noisy_table
 
 _ROW = r"(?s)^(?P<name>[^|]+\|)(?P<arrival>-?[0-9]+)(?P<rest>\|.+)$"
 _PIECE = 1 << 18
@@ -39,12 +40,13 @@ class Summary:
 
 def disturb_files(
     paths: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str], disturbance: Disturbance,
-    time_unit: TimeUnit | None = None,
+    time_unit: TimeUnit | None = None, noise: LabelNoise | None = None,
 ) -> Summary:
     """Disturb the rows of all files together and write them in order of arrival, whole or not at all.
 
     Tables (headed CSV, JSON lines, Parquet, Arrow) must have the same columns and are written as `.csv`, `.jsonl` or
     `.parquet`. Rows in RTEC's form stay as they are but for their arrival; they can only be delayed and repeated.
+    With `noise`, activities become uncertain before anything else happens to them.
     """
     target = Path(out)
     write = writer_for(target)
@@ -52,12 +54,16 @@ def disturb_files(
     texts = [source for source in sources if isinstance(source, Text)]
     if texts and len(texts) < len(sources):
         raise InputError("some files are in RTEC's form and some have named columns; disturb them one by one")
+    if texts and noise is not None:
+        hint = "write the facts as a table with a header: time,event,value,arguments…"
+        message = "rows in RTEC's form cannot be uncertain: they have no column probability"
+        raise input_error("no-probability-column", message, texts[0].source, hint=hint)
     if texts:
         return _disturb_rtec(texts, target, disturbance)
     tables = [plain_table(csv_table(source[1], {}) if source[1] else file_table(source[0], {}), time_unit)
               for source in sources if not isinstance(source, Text)]
     whole = _together(tables, [os.fspath(path) for path in paths])
-    table = disturbed_table(whole, disturbance)
+    table = disturbed_table(whole if noise is None else noisy_table(whole, noise), disturbance)
     columns = {name: _writable(table[name], target.suffix) for name in table.column_names}
     with whole_file(target) as file:
         write([columns], file)
