@@ -224,16 +224,21 @@ class Program:
         """The same over facts with probabilities; ProgramError for rules that have none yet, if they are needed."""
         from eventide.probability.recognition import UncertainRecognition
 
-        self.require_sound()
         wanted = self.wanted(fluents)
-        plan = self._needed(wanted)
-        needed = {definition.name for stratum in plan.strata for definition in stratum.definitions}
-        self._refuse(without_probabilities(self.model, needed))
+        plan = self.uncertain_plan(fluents)
         facts = events if isinstance(events, Facts) else self.read(events, **options)
         run = UncertainRecognition(plan, wanted, self._store(facts), self._built, frozenset(self.model.open_types),
                                    settings)
         run.uncertainty = uncertainty
         return run
+
+    def uncertain_plan(self, fluents: Sequence[str] | None = None) -> Plan:
+        """What of the plan these results need; ProgramError if a rule of it has no probabilities yet."""
+        self.require_sound()
+        plan = self._needed(self.wanted(fluents))
+        needed = {definition.name for stratum in plan.strata for definition in stratum.definitions}
+        self._refuse(without_probabilities(self.model, needed))
+        return plan
 
     def _needed(self, wanted: Sequence[Output]) -> Plan:
         return needed_for(self.model.plan, [output.definition for output in wanted])
@@ -303,13 +308,7 @@ class Program:
             if number is not None and not hasattr(number, "__index__"):
                 raise InputError(f"{name} is {number!r}; expected a whole number")
         settings = Settings(window, step, start, end, tick, initially_at, ties)
-        uncertainty = None
-        if probabilistic:
-            from eventide.probability.recognition import Uncertainty
-
-            uncertainty = Uncertainty(history or "marginal", threshold)
-        elif threshold is not None or history is not None:
-            raise InputError("threshold and history need probabilistic=True")
+        uncertainty = uncertainty_of(probabilistic, threshold, history)
         answers = self.answers(events, settings, emit=emit, fluents=fluents, horizon=horizon, progress=progress,
                                uncertainty=uncertainty, **options)
         table = pa.concat_tables([answer.table for answer in answers]).unify_dictionaries()
@@ -408,6 +407,17 @@ class Program:
         only = spans[0] if spans and (error.operator is None or len(set(spans)) == 1) else None
         problem = Diagnostic("error", error.code, error.message, only, error.hint)
         return ProgramError(problem.render(), [problem])
+
+
+def uncertainty_of(probabilistic: bool, threshold: Threshold | None, history: History | None) -> Uncertainty | None:
+    """How uncertain facts are treated, or None where all count as certain; InputError for options without meaning."""
+    if probabilistic:
+        from eventide.probability.recognition import Uncertainty
+
+        return Uncertainty(history or "marginal", threshold)
+    if threshold is not None or history is not None:
+        raise InputError("threshold and history need probabilistic=True")
+    return None
 
 
 def _facts_about(template: str, facts: Facts) -> FactTable | None:

@@ -55,7 +55,7 @@ def test_crisp_recognition_tells_that_it_uses_no_probabilities(capsys: pytest.Ca
 
 @pytest.mark.parametrize(("options", "message"), [
     ("--threshold 0.5", "this needs --probabilistic"), ("--history exact", "this needs --probabilistic"),
-    ("--probabilistic --window 5", "whole stream at once"), ("--probabilistic --engine spark", "whole stream at once"),
+    ("--probabilistic --window 5", "whole stream at once"),
     ("--probabilistic --threshold 2", "expected a number from 0 to 1"),
 ])
 def test_refused(options: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from eventide.engine.recognition import Counts, Settings
     from eventide.formats.facts import BadRow
+    from eventide.probability.recognition import Uncertainty
     from eventide.program import Emit, Program
 
 _TOLD = 10  # lines of what Java said, when it does not start
@@ -38,7 +39,7 @@ class OnSpark:
 
 def run_on_spark(program: Program, events: Sequence[str], settings: Settings, *, emit: Emit,
                  fluents: Sequence[str] | None, horizon: int | None, master: str | None, bad_rows: str,
-                 time_unit: str | None) -> OnSpark:
+                 time_unit: str | None, uncertainty: Uncertainty | None = None) -> OnSpark:
     """The rows of a run on Spark, and an account of what it left out."""
     from eventide.engine.recognition import Extent
     from eventide.formats.events import split_name
@@ -50,13 +51,15 @@ def run_on_spark(program: Program, events: Sequence[str], settings: Settings, *,
     paths = [split_name(name)[1] for name in events]
     names = {os.path.abspath(path): path for path in paths}
     options: dict[str, Any] = {"bad_rows": bad_rows, "time_unit": time_unit}
+    chances: dict[str, Any] = {} if uncertainty is None else {
+        "probabilistic": True, "threshold": uncertainty.threshold, "history": uncertainty.history}
     with _session(master) as spark, _warnings_as_messages(), clear_failures(names):
         tally = Tally(spark)
         try:
             known = settled(program, events, settings, spark=spark, **options)
             frame = run(program, events, window=known.window, step=known.step, start=known.start, end=known.end,
                         tick=known.tick, emit=emit, fluents=fluents, initially_at=known.initially_at, ties=known.ties,
-                        horizon=horizon, spark=spark, tally=tally, **options)
+                        horizon=horizon, spark=spark, tally=tally, **chances, **options)
             with clear_failures():
                 table = frame.toArrow()
         except InputError as error:

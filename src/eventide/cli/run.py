@@ -117,8 +117,7 @@ def run(
     if step is not None and window is None:
         window = step
     _check_probabilities(probabilistic, {"--threshold": threshold, "--history": history},
-                         {"--window": window, "--step": step, "--horizon": horizon, "--follow": follow or None,
-                          "--engine": engine if engine == "spark" else None})
+                         {"--window": window, "--step": step, "--horizon": horizon, "--follow": follow or None})
     if follow:
         _check_following(events, window, end, emit, out, state)
     elif state is not None or "-" in events:
@@ -158,9 +157,11 @@ def run(
         from eventide.formats.problems import SHOWN
         from eventide.formats.results import sorted_columns
 
+        _tell_of_probabilities(loaded, None, probabilistic, history, chosen)
         with watch("reasoning"):
             found = run_on_spark(loaded, events, settings, emit=emit or "timeline", fluents=chosen, horizon=horizon,
-                                 master=spark_master, bad_rows=bad_rows, time_unit=time_unit)
+                                 master=spark_master, bad_rows=bad_rows, time_unit=time_unit,
+                                 uncertainty=uncertainty)
         if late == "fail" and found.counts.too_late:
             raise too_late(found.counts)
         with watch("writing"):
@@ -214,8 +215,7 @@ def _check_probabilities(probabilistic: bool, need: dict[str, object], refuse: d
             raise typer.BadParameter("this needs --probabilistic", param_hint=option)
     for option, given in refuse.items() if probabilistic else ():
         if given is not None:
-            raise typer.BadParameter("--probabilistic goes over the whole stream at once, in this process",
-                                     param_hint=option)
+            raise typer.BadParameter("--probabilistic goes over the whole stream at once", param_hint=option)
 
 
 def _uncertainty(threshold: str | None, history: Literal["marginal", "exact"]) -> Uncertainty:
@@ -224,11 +224,11 @@ def _uncertainty(threshold: str | None, history: Literal["marginal", "exact"]) -
     return Uncertainty(history, threshold)
 
 
-def _tell_of_probabilities(program: Program, facts: Facts, probabilistic: bool, history: str | None,
+def _tell_of_probabilities(program: Program, facts: Facts | None, probabilistic: bool, history: str | None,
                            fluents: list[str] | None) -> None:
     """Warn where the choice of the history decides something, and of probabilities that nothing reads."""
     if not probabilistic:
-        if any(table.probability is not None for table in facts):
+        if facts is not None and any(table.probability is not None for table in facts):
             messages.say("the probabilities of facts are not used; --probabilistic does")
     elif history is None and (named := program.history_matters(facts, fluents)):
         messages.say(f"what {', '.join(named)} read may owe its past to the same facts: --history marginal takes it as "

@@ -14,7 +14,7 @@ import pyarrow as pa
 from eventide.engine.recognition import Extent, Settings
 from eventide.errors import InputError
 from eventide.formats.events import split_name, tables_in
-from eventide.program import Emit, Program
+from eventide.program import Emit, Program, uncertainty_of
 from eventide.results import EMITS
 from eventide.spark.copies import with_copies
 from eventide.spark.failures import carrying, clear_failures
@@ -27,11 +27,15 @@ from eventide.spark.tasks import Job, Source
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from eventide.probability.events import History
+    from eventide.probability.intervals import Threshold
+
 
 def run(program: Program, events: object, *, window: int | None = None, step: int | None = None,
         start: int | None = None, end: int | None = None, tick: int = 1, emit: Emit = "timeline",
         fluents: Sequence[str] | None = None, initially_at: int = 0, ties: str = "termination",
-        horizon: int | None = None, buckets: int | None = None, spark: SparkSession | None = None,
+        horizon: int | None = None, probabilistic: bool = False, threshold: Threshold | None = None,
+        history: History | None = None, buckets: int | None = None, spark: SparkSession | None = None,
         tally: Tally | None = None, **options: Any) -> DataFrame:
     """Recognise on Spark: the rows of `program.run`, as a DataFrame that is computed when it is used.
 
@@ -47,11 +51,19 @@ def run(program: Program, events: object, *, window: int | None = None, step: in
     session = spark or _session_of(events) or start_spark()
     number = buckets or int(session.conf.get("spark.sql.shuffle.partitions") or 1)
     settings = Settings(window, step, start, end, tick, initially_at, ties)
-    spread = partitioning_of(program, windows=window is not None or step is not None or horizon is not None)
+    windows = window is not None or step is not None or horizon is not None
+    uncertainty = uncertainty_of(probabilistic, threshold, history)
+    if uncertainty is None:
+        spread = partitioning_of(program, windows=windows)
+    else:
+        spread = uncertain_partitioning_of(program, fluents)
+        if windows:
+            raise InputError("probabilistic recognition on Spark goes over the whole stream at once; leave out the "
+                             "window, the step and the horizon")
     for problem in spread.diagnostics:
         warnings.warn(problem.message, stacklevel=2)
     job = Job(program, spread, number, settings, emit, None if fluents is None else tuple(fluents), horizon,
-              tuple(options.items()), tally, new_run())
+              tuple(options.items()), tally, new_run(), uncertainty)
     with clear_failures():
         inputs = inputs_of(session, events, program, options)
         job = replace(job, settings=_settled(program, settings, inputs, options))
@@ -70,6 +82,13 @@ def partitioning_of(program: Program, *, windows: bool = False) -> Partitioning:
     plan, computed = program.model.plan, frozenset(program.model.open_types)
     found = partitioned(plan, computed)
     return found if found.spread or not windows else with_copies(plan, computed)
+
+
+def uncertain_partitioning_of(program: Program, fluents: Sequence[str] | None = None) -> Partitioning:
+    """The same for probabilities: what rows owe to facts cannot be sent on, so every bucket is a run of its own."""
+    plan, computed = program.uncertain_plan(fluents), frozenset(program.model.open_types)
+    found = partitioned(plan, computed)
+    return found if found.spread else with_copies(plan, computed, "probabilities")
 
 
 # -- inputs ------------------------------------------------------------------------------------------------------------

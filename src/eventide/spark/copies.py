@@ -33,14 +33,14 @@ from eventide.syntax.diagnostics import Diagnostic
 Facts = frozenset[Need]
 
 
-def with_copies(plan: n.Plan, computed: frozenset[str]) -> Partitioning:
-    """The plan in one stage, after one that copies the facts of partners where there are any."""
-    return _Copies(without_idle_domains(plan), computed).partitioning()
+def with_copies(plan: n.Plan, computed: frozenset[str], why: str = "windows") -> Partitioning:
+    """The plan in one stage, after one that copies the facts of partners where there are any; `why` one is needed."""
+    return _Copies(without_idle_domains(plan), computed, why).partitioning()
 
 
 class _Copies:
-    def __init__(self, plan: n.Plan, computed: frozenset[str]) -> None:
-        self._plan, self._computed = plan, computed
+    def __init__(self, plan: n.Plan, computed: frozenset[str], why: str) -> None:
+        self._plan, self._computed, self._why = plan, computed, why
         self._needs = Needs(plan)
         self._bodies = {d.name: d.body for s in plan.strata for d in s.definitions}
 
@@ -65,8 +65,8 @@ class _Copies:
         if relations and relations == {need.relation for need in facts if need.how == "all"}:
             owners, facts = dict.fromkeys(owners), {Need(relation, "one") for relation in relations}
             diagnostics = [Diagnostic(
-                "warning", "one-bucket", "the program runs in one bucket: with windows, every bucket would need all "
-                f"facts of {', '.join(sorted(relations))}", None, "without windows it may be spread")]
+                "warning", "one-bucket", f"the program runs in one bucket: with {self._why}, every bucket would need "
+                f"all facts of {', '.join(sorted(relations))}", None, f"without {self._why} it may be spread")]
         return Partitioning(tuple(self._stages(owners, facts)), tuple(diagnostics))
 
     def _facts(self, name: str, column: int) -> Facts:

@@ -66,6 +66,19 @@ def bare(table: FactTable) -> FactTable:
     return replace(table, rows=None, origins=(), probability=None)
 
 
+def numbered(table: FactTable, first: int) -> FactTable:
+    """Facts with their probabilities, and numbers that tell them apart wherever they are sent."""
+    return replace(table, rows=np.arange(first, first + len(table)), origins=())
+
+
+def without_copies(table: FactTable) -> FactTable:
+    """Numbered facts once each, in the order of their numbers: a bucket may get one in several ways."""
+    assert table.rows is not None
+    numbers, rows = np.unique(table.rows, return_index=True)
+    same = len(numbers) == len(table) and bool((np.diff(rows) > 0).all())
+    return replace(table if same else chosen(table, rows), rows=None)
+
+
 def split(table: FactTable, buckets: Ints, rows: Ints | None = None) -> Iterator[tuple[int, FactTable]]:
     """The rows of each bucket; with `rows`, the bucket of each of these."""
     order = np.argsort(buckets, kind="stable")

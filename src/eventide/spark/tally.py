@@ -33,10 +33,7 @@ class Tally:
 
     def put(self, run: int, numbers: Numbers) -> None:
         """The numbers of a task that has read its part of the input: the same part has the same numbers every time."""
-        from pyspark import TaskContext
-
-        task = TaskContext.get()
-        self._parts.add({(run, 0 if task is None else task.partitionId()): numbers})
+        self._parts.add({(run, task_number()): numbers})
 
     @property
     def counts(self) -> Counts:
@@ -54,6 +51,14 @@ class Tally:
     def _sums(self) -> Counter[str]:
         parts: Parts = self._parts.value
         return sum((Counter(numbers) for numbers in parts.values()), Counter())
+
+
+def task_number() -> int:
+    """Which part of the input the running task reads; the same part has the same number every time."""
+    from pyspark import TaskContext
+
+    task = TaskContext.get()
+    return 0 if task is None else task.partitionId()
 
 
 class _Latest:

@@ -7,6 +7,7 @@ import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -31,17 +32,23 @@ from eventide.spark.parts import (
     buckets_of,
     buckets_of_values,
     column_at,
+    numbered,
     packed,
     split,
     unpacked,
+    without_copies,
 )
-from eventide.spark.tally import Tally, counted
+from eventide.spark.tally import Tally, counted, task_number
+
+if TYPE_CHECKING:
+    from eventide.probability.recognition import Uncertainty
 
 _ROWS = "fluent string, args string, value string, start bigint, end bigint"
 _COLUMNS = {"timeline": _ROWS, "windows": f"query_time bigint, {_ROWS}",
             "changes": f"query_time bigint, change string, {_ROWS}"}
 Batches = Iterator[pa.RecordBatch]
 Source = Callable[[pa.RecordBatch], object]
+_FACTS_OF_TASK = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,7 @@ class Job:
     options: tuple[tuple[str, object], ...] = ()
     tally: Tally | None = None
     run: int = 0
+    uncertainty: Uncertainty | None = None
 
     @property
     def last(self) -> int:
@@ -67,7 +75,7 @@ class Job:
     @property
     def columns(self) -> str:
         """The columns of the result."""
-        return _COLUMNS[self.emit]
+        return _COLUMNS[self.emit] + ("" if self.uncertainty is None else ", probability double")
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -78,20 +86,22 @@ class Job:
     def reading(self, batches: Batches, source: Source) -> Batches:
         """Batches of a table to packed rows in the buckets that need them."""
         numbers: Counter[str] = Counter()
+        first = task_number() * _FACTS_OF_TASK
         for batch in batches:
             facts = self.facts(source(batch))
             tables = by_template(self.program, facts)
             if self.tally is not None:
                 numbers += counted(tables, facts.bad_count, self.settings)
-            yield from self._sent(READING, {name: self._read(name, table) for name, table in tables.items()})
+            yield from self._sent(READING, {name: self._read(name, table, first) for name, table in tables.items()})
+            first += max(map(len, tables.values()), default=0)
         if self.tally is not None:
             self.tally.put(self.run, dict(numbers))
 
-    def _read(self, template: str, table: FactTable) -> FactTable:
-        """The facts of an input, without columns that no rule looks at."""
-        if table.op is not None or template in self.program.model.counted:
-            return bare(table)
-        return bare(with_read_columns(self.program, template, table))
+    def _read(self, template: str, table: FactTable, first: int) -> FactTable:
+        """The facts of an input, without columns that no rule looks at; uncertain ones are numbered."""
+        if table.op is None and template not in self.program.model.counted:
+            table = with_read_columns(self.program, template, table)
+        return bare(table) if self.uncertainty is None else numbered(table, first)
 
     # -- sending ------------------------------------------------------------------------------------------------------
 
@@ -156,6 +166,11 @@ class Job:
         inputs = Facts({(name_of(name), leaf_count(name)): table for name, table in content.items()
                         if name in program.model.inputs})
         wanted = [name for name in program.fluents if self.fluents is None or name in self.fluents]
+        if self.uncertainty is not None:
+            facts = Facts({key: without_copies(table) for key, table in inputs.tables.items()})
+            uncertain = program.uncertain_recognition(facts, self.settings, self.uncertainty, fluents=wanted)
+            Owned(stage, owned, self.buckets).fill(uncertain.store)
+            return _Evaluated(content, [answer.table for answer in Answers(uncertain, self.emit, program.placed)])
         if self.settings.window is None and self.settings.step is None and self.horizon is None:
             base = program.recognition(inputs, self.settings, fluents=wanted)
             run = _Bucket(base, {name: table for name, table in content.items() if name not in program.model.inputs},
