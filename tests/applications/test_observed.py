@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-from collections import Counter
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
+from eventide.applications.maritime import observed
 from eventide.cli.main import main
+from eventide.signals.proximity import proximity
 
 DAY = 1_700_006_400
 TUG, TANKER, QUAY_ONE, QUAY_TWO = 219_000_001, 219_000_002, 219_000_003, 219_000_004
@@ -67,17 +70,22 @@ def test_files_of_a_provider(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.usefixtures("spark")
-def test_sparse_traffic(tmp_path: Path, shared_data: Callable[[str], Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_facts_of_sparse_traffic(tmp_path: Path, shared_data: Callable[[str], Path]) -> None:
     with gzip.open(shared_data("data/ais/baltic_2018-04-01.csv.gz"), "rt") as whole:
-        lines = [line for _, line in zip(range(4001), whole, strict=False)]
+        lines = list(islice(whole, 2001))
     (tmp_path / "baltic.csv").write_text("".join(lines))
-    assert main(["demo", "--positions", str(tmp_path / "baltic.csv"), "--out", str(tmp_path / "out")]) == 0
-    told = capsys.readouterr().out
-    number = Counter(row["fluent"] for row in _rows(tmp_path / "out"))
-    assert "right to about a kilometre" in told and "every stop counts as far from ports" in told
-    assert number["stopped"] > 50 and number["underWay"] > 50 and number["withinArea"] > 100
-    assert number["suspiciousRendezVous"] < 5 and number["rendezVous"] < 10
-    assert number["gap"] < 0.05 * len(lines)
+    work = observed.Work(tmp_path, [str(tmp_path / "baltic.csv")])
+    for stage in observed.STAGES[:5]:
+        stage.do(work)
+    notes = "\n".join(work.notes)
+    assert "right to about a kilometre" in notes and "every stop counts as far from ports" in notes
+    assert work.areas.kinds == ("nearCoast", "nearCoast5k")
+    number = {path.stem: pq.read_metadata(path).num_rows for path in (tmp_path / "facts").glob("*.parquet")}
+    assert number["velocity"] == 2000 and number["entersArea"] > 100 and number["stop_start"] > 100
+    assert number["gap_start"] < 0.05 * 2000  # most reports are 6 minutes and more apart
+    assert min(pq.read_table(tmp_path / "facts" / "velocity.parquet")["speed"].to_pylist()) > 0
+    positions = work.signals.positions.toArrow().sort_by([("vessel", "ascending"), ("time", "ascending")])
+    assert 0 < number["proximity"] < proximity(positions, work.nearness).num_rows
 
 
 @pytest.mark.parametrize(("arguments", "message"), [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -108,7 +109,10 @@ def recognise(work: Work) -> str:
     for name, relation in background(work.vessels, work.areas).items():
         pyarrow.csv.write_csv(relation, folder / f"{name}.csv")
     rules = program(work.vessels, work.areas)
-    work.intervals = run_on_spark(rules, work.facts, start=work.start, end=work.end, spark=work.spark).toArrow()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # few vessels make one bucket; that is no news here
+        found = run_on_spark(rules, work.facts, start=work.start, end=work.end, spark=work.spark)
+        work.intervals = found.toArrow()
     write_intervals(work.intervals, work.out)
     return (f"{work.intervals.num_rows:,} maximal intervals of {len(rules.fluents)} fluents from {work.number:,} "
             f"facts: {work.out / 'intervals.csv'}")
