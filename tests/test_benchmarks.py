@@ -13,7 +13,8 @@ SMALL = {
     "formats": ["--size", "2000"],
     "event_calculus": ["--size", "2000", "--only", "rtec"],
     "signals": ["--size", "4000", "--vessels", "20"],
-    "probability": ["--size", "4000", "--long", "5000", "--scenes", "1"],
+    "probability": ["--size", "4000", "--long", "5000", "--scenes", "1", "--means", "1", "--seeds", "1",
+                    "--videos", "1", "20", "22"],
     "spark": ["--size", "2000", "--only", "overhead"],
     "incremental": ["--scale", "0.001", "--windows", "1", "2", "--shares", "5", "--hours", "5"],
 }
