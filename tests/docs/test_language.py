@@ -29,6 +29,8 @@ REFUSED = {
     "missing-background": "initiatedAt(f(X)=true, T) :- happensAt(e(X), T), kind(X, big).",
     "list-argument": "initiatedAt(f([X])=true, T) :- happensAt(e(X), T).",
     "compound-value": "initiatedAt(f(X)=by(X), T) :- happensAt(e(X), T).",
+    "bad-probability": f"1.5::{RISE}",
+    "probability-here": f"{RISE} 0.5::holdsFor(g(X)=true, I) :- holdsFor(f(X)=true, I).",
     "pre-processing": "preProcessing(Q) :- x(Q).",
 }
 
