@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # crisp recognition starts without them
     from eventide.probability.events import History
     from eventide.probability.intervals import Threshold
     from eventide.probability.recognition import UncertainRecognition, Uncertainty
+    from eventide.probability.session import UncertainWindows
 
 RULE_ENDINGS = (".ec", ".prolog", ".pl")
 Emit = Literal["timeline", "windows", "changes"]
@@ -318,13 +319,16 @@ class Program:
                 fluents: Sequence[str] | None = None, horizon: int | None = None, progress: Progress | None = None,
                 uncertainty: Uncertainty | None = None, **options: Any) -> Answers:
         """A run whose rows come one query time after the other; `run` collects them."""
-        run: Recognition | WindowedRun
+        run: Recognition | WindowedRun | UncertainWindows
+        whole = settings.window is None and settings.step is None
         if uncertainty is not None:
-            if settings.window is not None or settings.step is not None or horizon is not None:
-                raise InputError("probabilistic recognition goes over the whole stream at once; leave out the window, "
-                                 "the step and the horizon")
-            run = self.uncertain_recognition(events, settings, uncertainty, fluents=fluents, **options)
-        elif settings.window is None and settings.step is None and horizon is None:
+            if horizon is not None:
+                raise InputError("Allen relations have no probabilities yet; leave out the horizon")
+            if whole:
+                run = self.uncertain_recognition(events, settings, uncertainty, fluents=fluents, **options)
+            else:
+                run = self.uncertain_windows(events, settings, uncertainty, fluents, **options)
+        elif whole and horizon is None:
             run = self.recognition(events, settings, fluents=fluents, **options)
         else:
             session = self.session(window=settings.window, start=settings.start, tick=settings.tick,
@@ -332,6 +336,18 @@ class Program:
                                    fluents=fluents)
             run = WindowedRun(session, events if isinstance(events, Facts) else self.read(events, **options), settings)
         return Answers(run, emit, self.placed, progress)
+
+    def uncertain_windows(self, events: object, settings: Settings, uncertainty: Uncertainty,
+                          fluents: Sequence[str] | None, **options: Any) -> UncertainWindows:
+        """A run over windows of uncertain facts."""
+        from eventide.probability.session import UncertainSession, UncertainWindows
+
+        try:
+            session = UncertainSession(self, settings, uncertainty, fluents)
+        except RuleError as error:
+            raise self.placed(error) from error
+        return UncertainWindows(session, events if isinstance(events, Facts) else self.read(events, **options),
+                                settings)
 
     def session(self, *, window: int | None = None, start: int | None = None, tick: int = 1, initially_at: int = 0,
                 ties: str = "termination", horizon: int | None = None, fluents: Sequence[str] | None = None,

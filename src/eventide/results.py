@@ -20,6 +20,8 @@ from eventide.formats.results import sorted_columns, write_intervals
 if TYPE_CHECKING:
     import pandas
 
+    from eventide.probability.session import UncertainChanges, UncertainSession, UncertainWindows
+
 EMITS = ("timeline", "windows", "changes")
 Progress = Callable[[int, int], None]
 _SHOWN = 5
@@ -36,8 +38,8 @@ class Answer(NamedTuple):
 class Answers:
     """A run as it goes: iterating gives the rows of one query time after the other, of a `timeline` with the last."""
 
-    def __init__(self, run: Recognition | WindowedRun, emit: str, placed: Callable[[RuleError], EventideError],
-                 progress: Progress | None = None) -> None:
+    def __init__(self, run: Recognition | WindowedRun | UncertainWindows, emit: str,
+                 placed: Callable[[RuleError], EventideError], progress: Progress | None = None) -> None:
         if emit not in EMITS:
             raise InputError(f"emit is {emit!r}; known are {', '.join(EMITS[:-1])} and {EMITS[-1]}")
         self._run, self._emit, self._placed, self._progress = run, emit, placed, progress
@@ -58,22 +60,22 @@ class Answers:
         except RuleError as error:
             raise self._placed(error) from error
 
-    def _answers(self, run: Recognition | WindowedRun) -> Iterator[Answer]:
+    def _answers(self, run: Recognition | WindowedRun | UncertainWindows) -> Iterator[Answer]:
         if isinstance(run, Recognition):
             yield Answer(run.query, _of_one_window(run, self._emit), listed(LATE.empty_table(), run.query))
             return
-        held = _Held()
+        held = _Held(run.session.answer().schema)
         for changes in run:
             if self._emit == "timeline":
                 held.apply(changes)
                 is_last = changes.query_time >= run.extent.end
-                table = held.rows() if is_last else SCHEMA.empty_table()
+                table = held.rows() if is_last else held.schema.empty_table()
             else:
                 table = emitted(run.session, changes, self._emit)
             yield Answer(changes.query_time, table, listed(changes.late, changes.query_time))
 
 
-def emitted(session: Session, changes: Changes, emit: str) -> pa.Table:
+def emitted(session: Session | UncertainSession, changes: Changes | UncertainChanges, emit: str) -> pa.Table:
     """What a session says at its query time, as `windows` or as `changes`."""
     if emit == "windows":
         return with_query(session.window_answer(), changes.query_time)
@@ -107,12 +109,13 @@ def _of_one_window(run: Recognition, emit: str) -> pa.Table:
 class _Held:
     """What changes add up to. Rows that came and went are taken out whenever the changes outnumber the rows."""
 
-    def __init__(self) -> None:
+    def __init__(self, schema: pa.Schema = SCHEMA) -> None:
+        self.schema = schema
         self._tables: list[pa.Table] = []
         self._changes = self._settled = 0
         self._limit = 100_000
 
-    def apply(self, changes: Changes) -> None:
+    def apply(self, changes: Changes | UncertainChanges) -> None:
         """Take note of what came and what went."""
         for table, side in ((changes.added, 1), (changes.removed, -1)):
             if table.num_rows:
@@ -123,7 +126,7 @@ class _Held:
             self._settle()
 
     def _settle(self) -> None:
-        names = SCHEMA.names
+        names = self.schema.names
         both = pa.concat_tables(self._tables, promote_options="default").unify_dictionaries()
         found = both.group_by(names).aggregate([("side", "sum")]).rename_columns([*names, "side"])
         self._tables = [found.filter(pc.greater(found["side"], 0))]
@@ -132,10 +135,10 @@ class _Held:
     def rows(self) -> pa.Table:
         """The rows that are there now."""
         if not self._tables:
-            return SCHEMA.empty_table()
+            return self.schema.empty_table()
         self._settle()
-        table = self._tables[0].select(SCHEMA.names)
-        return table.cast(SCHEMA)
+        table = self._tables[0].select(self.schema.names)
+        return table.cast(self.schema)
 
 
 class Result:

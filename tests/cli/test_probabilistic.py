@@ -35,6 +35,7 @@ def run(line: str) -> int:
     ("", "glad,ann,true,6,8,0.4\nglad,ann,true,8,,0.64\nrich,ann,true,2,4,0.8\nrich,ann,true,4,,0.4\n"),
     ("--history exact", "glad,ann,true,6,,0.4\nrich,ann,true,2,4,0.8\nrich,ann,true,4,,0.4\n"),
     ("--history exact --threshold 0.6 --fluents rich", "rich,ann,true,2,6,0.6\n"),
+    ("--window 3 --step 2 --fluents rich", "rich,ann,true,2,4,0.8\nrich,ann,true,4,,0.4\n"),
 ])
 def test_rows(options: str, rows: str, folder: Path) -> None:
     assert run(f"--probabilistic {options} -o out.csv") == 0
@@ -55,7 +56,8 @@ def test_crisp_recognition_tells_that_it_uses_no_probabilities(capsys: pytest.Ca
 
 @pytest.mark.parametrize(("options", "message"), [
     ("--threshold 0.5", "this needs --probabilistic"), ("--history exact", "this needs --probabilistic"),
-    ("--probabilistic --window 5", "whole stream at once"),
+    ("--probabilistic --window 5 --history exact", "windows forget the past"),
+    ("--probabilistic --horizon 5", "Allen relations"),
     ("--probabilistic --threshold 2", "expected a number from 0 to 1"),
 ])
 def test_refused(options: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,7 +66,8 @@ def test_rules_with_probabilities_need_probabilistic_recognition() -> None:
 @pytest.mark.parametrize(("options", "message"), [
     ({"threshold": 0.5}, "probabilistic=True"), ({"history": "exact"}, "probabilistic=True"),
     ({"probabilistic": True, "history": "none"}, "known are marginal and exact"),
-    ({"probabilistic": True, "threshold": 1.5}, "from 0 to 1"), ({"probabilistic": True, "window": 5}, "at once"),
+    ({"probabilistic": True, "threshold": 1.5}, "from 0 to 1"),
+    ({"probabilistic": True, "horizon": 5}, "Allen relations"),
 ])
 def test_options_that_make_no_sense(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):

@@ -48,6 +48,9 @@ def test_buckets_give_the_rows_of_one_machine(case: Case, buckets: int, history:
     found = uncertain(program, batches_of(program, tables), Uncertainty(history, threshold), buckets=buckets, start=0,
                       end=END)
     assert_same(found, program.run(tables, start=0, end=END, probabilistic=True, history=history, threshold=threshold))
+    found = uncertain(program, batches_of(program, tables), Uncertainty("marginal", threshold), buckets=buckets,
+                      start=0, end=END, window=3, step=2)
+    assert_same(found, program.run(tables, start=0, end=END, probabilistic=True, threshold=threshold))
 
 
 def test_a_fact_that_a_bucket_gets_in_two_ways_counts_once() -> None:
@@ -69,7 +72,7 @@ def test_pairs_are_spread_and_what_needs_everybody_runs_in_one_bucket() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("options", [{}, {"threshold": "0.5"}, {"emit": "windows"}])
+@pytest.mark.parametrize("options", [{}, {"threshold": "0.5"}, {"window": 4, "step": 2, "emit": "windows"}])
 def test_on_spark(options: dict[str, Any], spark: Any) -> None:
     program, table = ev.parse(RICH), pa.table(WINS)
     frame = run(program, spark.createDataFrame(table), probabilistic=True, buckets=3, **options)

@@ -117,7 +117,10 @@ def run(
     if step is not None and window is None:
         window = step
     _check_probabilities(probabilistic, {"--threshold": threshold, "--history": history},
-                         {"--window": window, "--step": step, "--horizon": horizon, "--follow": follow or None})
+                         {"--horizon": (horizon, "Allen relations have no probabilities yet"),
+                          "--follow": (follow or None, "streams that are followed know certain facts only"),
+                          "--history": (history if window is not None and history == "exact" else None,
+                                        "windows forget the past; --history marginal does not need it")})
     if follow:
         _check_following(events, window, end, emit, out, state)
     elif state is not None or "-" in events:
@@ -208,14 +211,15 @@ def _check_following(events: list[str], window: int | None, end: int | None, emi
             raise typer.BadParameter(problem, param_hint=option)
 
 
-def _check_probabilities(probabilistic: bool, need: dict[str, object], refuse: dict[str, object]) -> None:
+def _check_probabilities(probabilistic: bool, need: dict[str, object],
+                         refuse: dict[str, tuple[object, str]]) -> None:
     """Refuse options that need `--probabilistic`, and those that do not go with it."""
     for option, given in need.items() if not probabilistic else ():
         if given is not None:
             raise typer.BadParameter("this needs --probabilistic", param_hint=option)
-    for option, given in refuse.items() if probabilistic else ():
+    for option, (given, why) in refuse.items() if probabilistic else ():
         if given is not None:
-            raise typer.BadParameter("--probabilistic goes over the whole stream at once", param_hint=option)
+            raise typer.BadParameter(f"it does not go with --probabilistic: {why}", param_hint=option)
 
 
 def _uncertainty(threshold: str | None, history: Literal["marginal", "exact"]) -> Uncertainty:

@@ -9,6 +9,7 @@ Background, comparisons and domains stay certain.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -71,6 +72,23 @@ def operator(kind: type) -> Callable[[Function], Function]:
     return register
 
 
+@dataclass
+class Past:
+    """What a window knows of the time before it, and what is to be known of it later.
+
+    `carried` has the values of simple fluents at `edge`, the first time-point of the window, with their probabilities;
+    `known` the rows of domains that the input fills, by node. An evaluation leaves all values of simple fluents in
+    `held`, and adds to `known`.
+    """
+
+    edge: int | None = None
+    initial: bool = True
+    """Whether values of `initially` begin in this window."""
+    carried: Mapping[str, tuple[Rows, Floats]] = field(default_factory=dict)
+    known: dict[int, Rows] = field(default_factory=dict)
+    held: dict[str, Segments] = field(default_factory=dict)
+
+
 class UncertainExecutor(Executor):
     """Evaluates a plan over rows with formulas.
 
@@ -86,6 +104,7 @@ class UncertainExecutor(Executor):
         self.entered: frozenset[str] = frozenset()
         """The fluents whose beginnings or ends something asks for."""
         self.circuits = Circuits(formulas)
+        self.past: Past | None = None
 
     def run(self, plan: n.Plan, progress: Callable[[n.Stratum], None] | None = None,
             index: PlanIndex | None = None) -> None:
@@ -204,7 +223,27 @@ def _runs(run: UncertainExecutor, node: n.Runs) -> Result:
 
 @operator(n.Boundaries)
 def _boundaries(run: UncertainExecutor, node: n.Boundaries) -> Result:
-    return boundaries(run.segments_of(node.child), node.kind)
+    rows = boundaries(run.segments_of(node.child), node.kind)
+    if run.past is None or run.past.edge is None:
+        return rows
+    return rows.where(rows.time >= run.space.timeline.inside(run.past.edge))  # what was before is in what is carried
+
+
+@operator(n.Keys)
+@operator(n.Timeless)
+def _domain(run: UncertainExecutor, node: n.Keys | n.Timeless) -> Result:
+    """Everyone that the input mentions; in a window also those that it mentioned before."""
+    rows = OPERATORS[type(node)](run, node)
+    if run.past is None:
+        return rows
+    assert isinstance(rows, Rows)
+    before = run.past.known.get(id(node))
+    if before is not None:
+        points = np.concatenate([pack_rows(run.space, each, node.fields) for each in (before, rows)])
+        points = unique(sort_points(points), trusted=True)
+        rows = Rows(node.fields, unpack(run.space, node.fields, points), int(points.shape[0]), timed=False)
+    run.past.known[id(node)] = rows
+    return rows
 
 
 # -- columns ----------------------------------------------------------------------------------------------------------
@@ -340,7 +379,10 @@ def _count(run: UncertainExecutor, node: n.Count) -> Result:
 
 @operator(n.Inertia)
 def _inertia(run: UncertainExecutor, node: n.Inertia) -> Result:
-    return reported(node, _Simple(run, node).segments())
+    segments = _Simple(run, node).segments()
+    if run.past is not None:
+        run.past.held[node.name] = segments
+    return reported(node, segments)
 
 
 class _Simple:
@@ -365,11 +407,20 @@ class _Simple:
         code = self.space.domains[self.value.type].code(value_of(value))
         return append_field(self.space, self.node.fields, pack_with(self.space, rows, self.arguments, time), code)
 
+    def _carried(self, past: Past) -> list[tuple[Array, Array]]:
+        """The values at the edge of the window, which begin with it."""
+        if past.edge is None or self.node.name not in past.carried:
+            return []
+        rows, probability = past.carried[self.node.name]
+        before = past.edge - self.timeline.tick
+        points = pack_rows(self.space, rows, self.node.fields) | np.int64(self.timeline.inside(before))
+        return [(points, self.formulas.chances(probability, before))]
+
     def _initial(self) -> list[tuple[Array, Array]]:
         begin = self.timeline.begin
-        if begin > self.timeline.inside(self.timeline.until):
-            return []
-        result = []
+        result = [] if self.run.past is None else self._carried(self.run.past)
+        if begin > self.timeline.inside(self.timeline.until) or not (self.run.past is None or self.run.past.initial):
+            return result
         for node in self.node.initial:
             rows = self.run.rows_of(node)
             if self.node.domain is not None:

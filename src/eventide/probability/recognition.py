@@ -6,7 +6,7 @@ interval: as long as it can be, with a mean probability of at least the threshol
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from eventide.errors import InputError
 from eventide.kernels.arrays import Array, Intervals
 from eventide.kernels.maximal_probability import LOW_BITS, SCALE
 from eventide.kernels.probability_runs import LONGEST, maximal_runs
-from eventide.probability.events import History, UncertainExecutor, inputs_of
+from eventide.probability.events import History, Past, UncertainExecutor, inputs_of
 from eventide.probability.formulas import Formulas
 from eventide.probability.intervals import Threshold, units
 from eventide.probability.segments import Segments, literals
@@ -47,6 +47,11 @@ class Uncertainty:
         if self.threshold is not None:
             units(self.threshold)
 
+    @property
+    def least(self) -> float:
+        """The least probability of an event that is reported."""
+        return 0.0 if self.threshold is None else units(self.threshold) / SCALE
+
 
 class Runs(NamedTuple):
     """Stretches of constant probability, by key and time, on the flat timeline."""
@@ -60,14 +65,18 @@ class UncertainRecognition(Recognition):
     """One program over one store of uncertain facts, in one window."""
 
     uncertainty = Uncertainty()
+    past: Callable[[], Past] | None = None
+    """What is known of the time before, anew for every evaluation."""
 
     def executor_over(self, space: Space, streams: Mapping[str, Stream]) -> Executor:
         """An executor that carries formulas along."""
         read = {name: stream for name, stream in streams.items() if name in self._read}
         formulas = Formulas()
-        return UncertainExecutor(space, inputs_of(space, read, self.built, formulas),
-                                 self.store.tables | self.store.given, formulas, self.store.functions,
-                                 self.uncertainty.history)
+        executor = UncertainExecutor(space, inputs_of(space, read, self.built, formulas),
+                                     self.store.tables | self.store.given, formulas, self.store.functions,
+                                     self.uncertainty.history)
+        executor.past = None if self.past is None else self.past()
+        return executor
 
     def answer(self, executor: Executor) -> pa.Table:
         """The rows of all results, each with a probability."""
@@ -83,8 +92,7 @@ class UncertainRecognition(Recognition):
 
     def _event(self, executor: UncertainExecutor, wanted: Output, rows: Rows) -> pa.Table:
         probability = _rounded(executor.probabilities(literals(rows), wanted.definition))
-        least = 0 if self.uncertainty.threshold is None else units(self.uncertainty.threshold) / SCALE
-        kept = (probability > 0) & (probability >= least)
+        kept = (probability > 0) & (probability >= self.uncertainty.least)
         table = events_table(rows.where(kept), wanted.template, executor.space)
         return table.append_column(ROWS.field("probability"), pa.array(probability[kept]))
 

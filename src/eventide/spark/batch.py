@@ -14,6 +14,7 @@ import pyarrow as pa
 from eventide.engine.recognition import Extent, Settings
 from eventide.errors import InputError
 from eventide.formats.events import split_name, tables_in
+from eventide.formats.facts import Facts
 from eventide.program import Emit, Program, uncertainty_of
 from eventide.results import EMITS
 from eventide.spark.copies import with_copies
@@ -56,10 +57,11 @@ def run(program: Program, events: object, *, window: int | None = None, step: in
     if uncertainty is None:
         spread = partitioning_of(program, windows=windows)
     else:
+        if horizon is not None:
+            raise InputError("Allen relations have no probabilities yet; leave out the horizon")
         spread = uncertain_partitioning_of(program, fluents)
         if windows:
-            raise InputError("probabilistic recognition on Spark goes over the whole stream at once; leave out the "
-                             "window, the step and the horizon")
+            program.uncertain_windows(Facts(), settings, uncertainty, fluents)  # says what cannot be in windows
     for problem in spread.diagnostics:
         warnings.warn(problem.message, stacklevel=2)
     job = Job(program, spread, number, settings, emit, None if fluents is None else tuple(fluents), horizon,

@@ -168,6 +168,10 @@ class Job:
         wanted = [name for name in program.fluents if self.fluents is None or name in self.fluents]
         if self.uncertainty is not None:
             facts = Facts({key: without_copies(table) for key, table in inputs.tables.items()})
+            if self.settings.window is not None or self.settings.step is not None:
+                windows = program.uncertain_windows(facts, self.settings, self.uncertainty, wanted)
+                windows.session.prepare = lambda store: Owned(stage, owned, self.buckets).fill(store)
+                return _Evaluated(content, [answer.table for answer in Answers(windows, self.emit, program.placed)])
             uncertain = program.uncertain_recognition(facts, self.settings, self.uncertainty, fluents=wanted)
             Owned(stage, owned, self.buckets).fill(uncertain.store)
             return _Evaluated(content, [answer.table for answer in Answers(uncertain, self.emit, program.placed)])
