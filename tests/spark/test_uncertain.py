@@ -40,7 +40,7 @@ def batches_of(program: ev.Program, tables: dict[str, pa.Table]) -> list[Facts]:
     return [program.read({name: table.slice(row, 1)}) for name, table in tables.items() for row in range(len(table))]
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(cases(), st.sampled_from([1, 3, 7]), st.sampled_from(["marginal", "exact"]), st.sampled_from([None, "0.4"]))
 def test_buckets_give_the_rows_of_one_machine(case: Case, buckets: int, history: History,
                                               threshold: str | None) -> None:

@@ -476,6 +476,12 @@ def _plain_rows(table: pa.Table) -> Iterator[tuple[Any, ...]]:
 # -- maximal intervals ------------------------------------------------------------------------------------------------
 
 
+def _closed(stretches: pa.Table, query: int) -> pa.Table:
+    """Stretches, those without an end until the query time; one that begins later has one time-point."""
+    last = pc.max_element_wise(pa.scalar(query + 1), pc.add(stretches["start"], 1))
+    return stretches.set_column(4, "end", pc.if_else(pc.is_null(stretches["end"]), last, stretches["end"]))
+
+
 class Online:
     """The maximal intervals of stretches as they come: points that are settled are taken for good, others for now."""
 
@@ -501,7 +507,7 @@ class Online:
             low = last
         now = self.copy()
         now.recogniser.forget = False
-        now._take(fluents, low, query + 1)
+        now._take(_closed(fluents, query), low, MOST_TIME)
         likely = stretches.filter(pc.and_(is_event, pc.greater_equal(stretches["probability"], least)))
         return pa.concat_tables([likely, now._table(fluents, query)]).unify_dictionaries()
 
@@ -529,9 +535,9 @@ class Online:
     def _table(self, fluents: pa.Table, query: int) -> pa.Table:
         """The intervals that are held; one that lasts while its row goes on is open."""
         found = self.recogniser.intervals()
-        still = set(_keys(fluents.filter(pc.is_null(fluents["end"]))))
-        going = np.array([key in still for key in found.keys], np.bool_)
-        open_ = (found.end > query) & going[found.stream]
+        going = fluents.filter(pc.is_null(fluents["end"]))
+        last = dict(zip(_keys(going), _closed(going, query)["end"].to_pylist(), strict=True))
+        open_ = found.end >= np.array([last.get(key, MOST_TIME) for key in found.keys], np.int64)[found.stream]
         positive = found.probability > 0
         columns = {name: pa.array([found.keys[stream][at] for stream in found.stream.tolist()], pa.string())
                    for at, name in enumerate(KEY)}
