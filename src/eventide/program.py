@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import pyarrow as pa
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # crisp recognition starts without them
     from eventide.probability.events import History
     from eventide.probability.intervals import Threshold
     from eventide.probability.recognition import UncertainRecognition, Uncertainty
-    from eventide.probability.session import UncertainWindows
+    from eventide.probability.session import UncertainSession, UncertainWindows
 
 RULE_ENDINGS = (".ec", ".prolog", ".pl")
 Emit = Literal["timeline", "windows", "changes"]
@@ -340,19 +340,40 @@ class Program:
     def uncertain_windows(self, events: object, settings: Settings, uncertainty: Uncertainty,
                           fluents: Sequence[str] | None, **options: Any) -> UncertainWindows:
         """A run over windows of uncertain facts."""
-        from eventide.probability.session import UncertainSession, UncertainWindows
+        from eventide.probability.session import UncertainWindows
 
-        try:
-            session = UncertainSession(self, settings, uncertainty, fluents)
-        except RuleError as error:
-            raise self.placed(error) from error
+        session = self._uncertain_session(settings, uncertainty, fluents)
         return UncertainWindows(session, events if isinstance(events, Facts) else self.read(events, **options),
                                 settings)
 
+    def _uncertain_session(self, settings: Settings, uncertainty: Uncertainty, fluents: Sequence[str] | None,
+                           memory: int | None = None, durations: object = None) -> UncertainSession:
+        from eventide.probability.session import UncertainSession
+
+        try:
+            return UncertainSession(self, settings, uncertainty, fluents, memory, durations)
+        except RuleError as error:
+            raise self.placed(error) from error
+
+    @overload
     def session(self, *, window: int | None = None, start: int | None = None, tick: int = 1, initially_at: int = 0,
                 ties: str = "termination", horizon: int | None = None, fluents: Sequence[str] | None = None,
-                evaluation: Evaluation = "auto") -> Session:
+                evaluation: Evaluation = "auto") -> Session: ...
+
+    @overload
+    def session(self, *, probabilistic: Literal[True], window: int | None = None, start: int | None = None,
+                tick: int = 1, initially_at: int = 0, fluents: Sequence[str] | None = None,
+                threshold: Threshold | None = None, memory: int | None = None, durations: object = None,
+                ) -> UncertainSession: ...
+
+    def session(self, *, window: int | None = None, start: int | None = None, tick: int = 1, initially_at: int = 0,
+                ties: str = "termination", horizon: int | None = None, fluents: Sequence[str] | None = None,
+                evaluation: Evaluation = "auto", probabilistic: bool = False, threshold: Threshold | None = None,
+                memory: int | None = None, durations: object = None) -> Session | UncertainSession:
         """A session: facts are inserted and retracted, `advance` says what changes.
+
+        With `probabilistic`, rows have probabilities; with a `threshold` they are maximal intervals, and `memory` and
+        `durations` say what is remembered for them, as in `eventide.probability.Recogniser`.
 
         >>> import eventide as ev
         >>> import pyarrow as pa
@@ -362,6 +383,15 @@ class Program:
         >>> session.advance(to=10).added.select(["args", "start", "end"]).to_pylist()
         [{'args': 'ann', 'start': 4, 'end': None}]
         """
+        if probabilistic:
+            if horizon is not None or evaluation != "auto":
+                raise InputError("horizon and evaluation do not go with probabilistic=True")
+            uncertainty = uncertainty_of(True, threshold, None)
+            assert uncertainty is not None
+            return self._uncertain_session(Settings(window, None, start, None, tick, initially_at, ties), uncertainty,
+                                           fluents, memory, durations)
+        if threshold is not None or memory is not None or durations is not None:
+            raise InputError("threshold, memory and durations need probabilistic=True")
         self.require_certain()
         return self._session(window=window, start=start, tick=tick, initially_at=initially_at, ties=ties,
                              horizon=horizon, fluents=fluents, evaluation=evaluation)
@@ -389,7 +419,12 @@ class Program:
         return Session(self.model.plan, self.wanted(fluents), store, inputs, self._built,
                        frozenset(self.model.open_types), settings, batches, horizon, evaluation)
 
-    def restore(self, state: bytes) -> Session:
+    @property
+    def fingerprint(self) -> str:
+        """What makes two programs the same for a saved session."""
+        return self._session().fingerprint
+
+    def restore(self, state: bytes) -> Any:
         """The session that `session.save()` gave as bytes, to go on with; the program must be the same.
 
         >>> import eventide as ev
@@ -401,6 +436,10 @@ class Program:
         >>> session.advance(to=10).added.select(["args", "start", "end"]).to_pylist()
         [{'args': 'ann', 'start': 4, 'end': None}]
         """
+        if isinstance(state, bytes) and state.startswith(b"eventide uncertain session "):
+            from eventide.probability.checkpoint import from_bytes
+
+            return from_bytes(self, state)
         saved = Reader(state)
         session = self.session(**saved.options)
         session.resume(saved)

@@ -137,7 +137,7 @@ def _listed(given: n.Fields) -> list[tuple[str, str]]:
     return [(f.name, f.type) for f in given]
 
 
-def _plain(term: object) -> Any:
+def plain_term(term: object) -> Any:
     """A term as JSON: compounds are lists that begin with the functor."""
     if isinstance(term, Compound):
         return [term.functor, *term.args]
@@ -161,7 +161,7 @@ def write(program: str, store: Store, snapshot: Snapshot) -> bytes:
         "state": out.state(snapshot.state)}
     columns = [pa.LargeListArray.from_arrays(pa.array([0, len(values)], pa.int64()), values) for values in out.arrays]
     batch = pa.record_batch(columns, names=[str(number) for number in range(len(columns))])
-    batch = batch.replace_schema_metadata({"session": json.dumps(header, default=_plain)})
+    batch = batch.replace_schema_metadata({"session": json.dumps(header, default=plain_term)})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as stream:
         stream.write_batch(batch)
@@ -243,9 +243,9 @@ class Reader:
         if saved.keys() != store.domains.keys():
             raise InputError("the session was saved with other kinds of values than this program's")
         for name, domain in store.domains.items():
-            values = [_value(value) for value in saved[name]["values"]]
+            values = [value_from(value) for value in saved[name]["values"]]
             known = len(domain)
-            if json.dumps(values[:known], default=_plain) != json.dumps(domain.values, default=_plain):
+            if json.dumps(values[:known], default=plain_term) != json.dumps(domain.values, default=plain_term):
                 raise InputError("the session was saved with other values in the rules or the background; restore it "
                                  "with the program that saved it, or begin a new session")
             domain.codes(values[known:])
@@ -328,7 +328,7 @@ def _fields(given: list[list[str]]) -> n.Fields:
     return tuple(n.Field(name, type_) for name, type_ in given)
 
 
-def _value(found: Any) -> Value:
+def value_from(found: Any) -> Value:
     if isinstance(found, list):
         term = _term(found)
         assert isinstance(term, Compound)

@@ -353,12 +353,13 @@ class Session:
     # -- checkpoints --------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _fingerprint(self) -> str:
+    def fingerprint(self) -> str:
+        """What makes two programs the same for what `save` gives."""
         return fingerprint(self.plan, self.store, self._state.inputs)
 
     def save(self) -> bytes:
         """The session as bytes: `program.restore` goes on from them as if nothing had been."""
-        return write(self._fingerprint, self.store, Snapshot(
+        return write(self.fingerprint, self.store, Snapshot(
             self.settings, self.horizon, self.evaluation, tuple(output.template for output in self.wanted), self.start,
             self.query_time, self.counts, self.open_types, self._spare,
             None if self._space is None else self._space.timeline,
@@ -366,7 +367,7 @@ class Session:
 
     def resume(self, saved: Reader) -> None:
         """Become what was saved; the session must be new, and made with the options that were saved."""
-        known = saved.snapshot(self._fingerprint, self.store, self._state.inputs)
+        known = saved.snapshot(self.fingerprint, self.store, self._state.inputs)
         self.wanted = [output for output in self.wanted if output.template in known.wanted]
         self.start, self.query_time, self.counts = known.start, known.query_time, known.counts
         self.open_types, self._spare, self._state = known.open_types, known.spare, known.state

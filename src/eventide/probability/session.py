@@ -271,6 +271,12 @@ class UncertainSession:
             return self.shown
         return clipped(self.shown, self._low(self.query_time), self.query_time + 1)
 
+    def save(self) -> bytes:
+        """The session as bytes: `program.restore` goes on from them as if nothing had been."""
+        from eventide.probability.checkpoint import to_bytes
+
+        return to_bytes(self)
+
     @property
     def rows(self) -> int:
         """How many facts and results are held."""
