@@ -141,6 +141,11 @@ class Program:
             result.setdefault(name_of(template), []).append(template)
         return result
 
+    @property
+    def input_names(self) -> Mapping[tuple[str, int], str]:
+        """The templates of the inputs by name and number of arguments."""
+        return {(name_of(template), leaf_count(template)): template for template in self.model.inputs}
+
     def reads(self, name: str) -> bool:
         """Whether an event or fluent is an input of the program."""
         return name in self._inputs

@@ -9,7 +9,7 @@ import io
 import json
 from dataclasses import asdict
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,10 +21,7 @@ from eventide.formats.facts import Coded, Column, FactTable
 from eventide.probability.durations import Durations
 from eventide.probability.intervals import Recogniser
 from eventide.probability.recognition import Uncertainty
-from eventide.probability.session import Carried, Kept, UncertainSession
-
-if TYPE_CHECKING:
-    from eventide.program import Program
+from eventide.probability.session import Carried, Kept, Rules, UncertainSession
 
 MAGIC = b"eventide uncertain session 1 "
 _ARRAYS = ("time", "end", "arrival", "probability", "op")
@@ -113,7 +110,7 @@ class _Reader:
         return pa.ipc.open_stream(pa.py_buffer(self.array(number).tobytes())).read_all()
 
 
-def from_bytes(program: Program, state: bytes) -> UncertainSession:
+def from_bytes(program: Rules, state: bytes) -> UncertainSession:
     """What `Program.restore` gives."""
     line, _, content = bytes(state).partition(b"\n")
     if line[len(MAGIC):] != blake2b(content, digest_size=16).hexdigest().encode():
@@ -126,7 +123,7 @@ def from_bytes(program: Program, state: bytes) -> UncertainSession:
         return _session(program, header, _Reader(arrays))
 
 
-def _session(program: Program, header: dict[str, Any], read: _Reader) -> UncertainSession:
+def _session(program: Rules, header: dict[str, Any], read: _Reader) -> UncertainSession:
     online = header["online"] or {"memory": None, "durations": None}
     durations = online["durations"]
     if durations is not None:

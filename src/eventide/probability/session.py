@@ -7,9 +7,9 @@ With the history `marginal` nothing more is needed, so that facts in order give 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eventide.algebra import nodes as n
-from eventide.analysis.patterns import leaf_count, name_of
 from eventide.engine.exchange import as_facts
 from eventide.engine.loading import Store, encode_all
 from eventide.engine.recognition import MOST_TIME, Counts, Extent, Settings, clipped
@@ -32,13 +31,35 @@ from eventide.probability.points import Points
 from eventide.probability.recognition import ROWS, UncertainRecognition, Uncertainty
 from eventide.probability.segments import Segments
 
-if TYPE_CHECKING:
-    from eventide.program import Program
-
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 Name = tuple[str, int]
 KEY = ("fluent", "args", "value")
+
+
+class Rules(Protocol):
+    """What a session must know of a program."""
+
+    @property
+    def input_names(self) -> Mapping[Name, str]:
+        """The inputs by name and number of arguments."""
+
+    @property
+    def fingerprint(self) -> str:
+        """What makes two programs the same."""
+
+    def read(self, events: object, **options: Any) -> Facts:
+        """The facts of files or tables."""
+
+    def wanted(self, fluents: Sequence[str] | None) -> list[n.Output]:
+        """The results to report."""
+
+    def uncertain_plan(self, fluents: Sequence[str] | None = None) -> n.Plan:
+        """What of the plan these need."""
+
+    def uncertain_recognition(self, events: object, settings: Settings, uncertainty: Uncertainty, *,
+                              fluents: Sequence[str] | None = None, **options: Any) -> UncertainRecognition:
+        """Facts loaded and ready to be evaluated."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +84,7 @@ class Carried:
 class UncertainSession:
     """A program over a stream of uncertain facts. Make one with `program.session(probabilistic=True, ...)`."""
 
-    def __init__(self, program: Program, settings: Settings, uncertainty: Uncertainty, fluents: Sequence[str] | None,
+    def __init__(self, program: Rules, settings: Settings, uncertainty: Uncertainty, fluents: Sequence[str] | None,
                  memory: int | None = None, durations: object = None) -> None:
         if settings.tick < 1:
             raise EventideError(f"the tick is {settings.tick}; it must be at least 1")
@@ -87,7 +108,8 @@ class UncertainSession:
         self._bodies = bodies
         self._domains = [node for body in bodies.values() for node in n.nodes_in(body)
                          if isinstance(node, n.Keys | n.Timeless)]
-        self._events = {name_of(each.template) for each in self.wanted if bodies[each.definition].sort == "points"}
+        self._events = {each.template.partition("(")[0] for each in self.wanted
+                        if bodies[each.definition].sort == "points"}
         self.maximal = None if uncertainty.threshold is None else Online(
             Recogniser(uncertainty.threshold, memory, durations, step=settings.tick, gaps="zero",
                        forget=durations is not None))
@@ -109,8 +131,7 @@ class UncertainSession:
 
     def _hand_in(self, batch: object, *, retract: bool) -> None:
         facts = batch if isinstance(batch, Facts) else self.program.read(batch)
-        for template in self.program.model.inputs:
-            key = (name_of(template), leaf_count(template))
+        for key in self.program.input_names:
             table = facts.tables.get(key)
             if table is None or not len(table):
                 continue
@@ -208,7 +229,7 @@ class UncertainSession:
         listed = LATE.empty_table()
         self.counts.before_start += int(before.sum())
         if number := int(too_late.sum()):
-            name = next(t for t in self.program.model.inputs if (name_of(t), leaf_count(t)) == key)
+            name = self.program.input_names[key]
             self.counts.too_late += number
             self.counts.late_by_name[name] = self.counts.late_by_name.get(name, 0) + number
             listed = _listed(chosen(table, too_late))
