@@ -20,6 +20,7 @@ from eventide.formats.facts import Facts
 from eventide.probability.events import History
 from eventide.probability.recognition import Uncertainty
 from eventide.spark.batch import run, uncertain_partitioning_of
+from eventide.spark.flow import flow_of
 
 WINS = {"time": [1, 1, 2, 4, 6], "event": ["win", "win", "win", "win", "lose"],
         "who": ["ann", "ann", "bob", "bob", "ann"], "probability": [0.5, 0.5, 0.25, 0.5, 0.4]}
@@ -69,6 +70,13 @@ def test_pairs_are_spread_and_what_needs_everybody_runs_in_one_bucket() -> None:
     assert spread.spread and not spread.one_bucket and not spread.diagnostics
     whole = uncertain_partitioning_of(ev.parse("initiatedAt(open=true, T) :- happensAt(e(_), T)."))
     assert whole.one_bucket and "runs in one bucket" in whole.diagnostics[0].message
+
+
+def test_streams_know_certain_facts_only() -> None:
+    with pytest.raises(InputError, match="streams on Spark know certain facts only"):
+        flow_of(ev.parse(RICH), buckets=2, window=5, probabilistic=True)
+    with pytest.raises(ProgramError, match="this rule has a probability"):
+        flow_of(ev.parse("0.5::" + RICH), buckets=2, window=5)
 
 
 @pytest.mark.spark

@@ -55,6 +55,7 @@ def run(program: Program, events: object, *, window: int | None = None, step: in
     windows = window is not None or step is not None or horizon is not None
     uncertainty = uncertainty_of(probabilistic, threshold, history)
     if uncertainty is None:
+        program.require_certain()
         spread = partitioning_of(program, windows=windows)
     else:
         if horizon is not None:

@@ -418,7 +418,10 @@ def flow_of(program: Program, *, buckets: int, window: int, step: int | None = N
     `delay` is how long the clock waits for late facts: a query time is passed when a fact comes that is later than it
     by more. `options` are those of reading.
     """
-    program.require_sound()
+    if not {"probabilistic", "threshold", "history"}.isdisjoint(options):
+        raise InputError("streams on Spark know certain facts only; ev.spark.run and program.session take "
+                         "probabilistic=True")
+    program.require_certain()
     program.wanted(fluents)
     step = window if step is None else step
     if emit not in EMITS:
