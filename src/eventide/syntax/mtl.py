@@ -1,0 +1,447 @@
+"""DatalogMTL programs: text to rules, in Eventide's own syntax or MeTeoR's. What a rule means is not decided here.
+
+A wrong rule yields one diagnostic, and reading goes on with the next rule. The grammar:
+
+    rule       head.    head :- condition, …, condition.
+    head       ([]+ range)* predicate
+    condition  formula    not formula    expression (= | != | < | <= | > | >=) expression
+    formula    unary    unary since range unary
+    unary      (<>- | []-) range unary    (formula)    predicate
+    range      [a,b]  (a,b)  [a,b)  (a,b]  [a,inf)  (a,inf)
+
+Numbers of ranges are integers, decimals or fractions `n/d`. `not` applies to the whole formula that follows it.
+Variables begin with a capital letter or `_`; predicates may begin with any letter.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Any, Literal
+
+from eventide.syntax import meteor
+from eventide.syntax.diagnostics import Diagnostic, Span
+from eventide.syntax.mtl_trees import (
+    Compare,
+    Condition,
+    Formula,
+    HeadOperator,
+    Holds,
+    Metric,
+    Not,
+    Operator,
+    ParsedRules,
+    Range,
+    Rule,
+    Since,
+)
+from eventide.syntax.syntax_errors import SyntaxProblem
+from eventide.syntax.terms import Atom, Compound, Number, Term, Variable
+from eventide.syntax.tokens import MAX_DIGITS, Places, Token, is_variable, number, unquote
+
+MAX_DEPTH = 100
+_TOKEN = re.compile(
+    r"""(?P<layout>(?:\s++|%[^\r\n]*+)++)
+      | (?P<operator><>[-+]|\[\][-+]|<[-+]>|\[[-+]\])
+      | (?P<number>[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)
+      | (?P<word>[^\W\d]\w*+)
+      | (?P<quoted>'(?:[^'\\\r\n]++|''|\\(?s:.))*+'|"(?:[^"\\\r\n]++|""|\\(?s:.))*+")
+      | (?P<end>\.(?=[\s%]|\Z))
+      | (?P<implies>:-|<-)
+      | (?P<compare><=|=<|>=|=:=|=\\=|\\=|!=|==|<>|=|<|>)
+      | (?P<mark>\|\||//|\*\*|[()\[\],@/*+|;&-])
+      | (?P<bad>(?s:.))""", re.VERBOSE)
+_COMPARISONS: dict[str, Literal["=", "!=", "<", "<=", ">", ">="]] = {
+    "=": "=", "==": "=", "=:=": "=", "is": "=", "!=": "!=", "\\=": "!=", "=\\=": "!=", "<>": "!=", "<": "<",
+    "<=": "<=", "=<": "<=", ">": ">", ">=": ">=",
+}
+_OPERATORS: dict[str, Operator] = {"<>-": "<>-", "[]-": "[]-", "<>+": "<>+", "[]+": "[]+"}
+_LEVELS = (("+", "-"), ("*", "/", "//", "mod"), ("**",))
+_STOP = Token("stop", "", 0, 0)
+
+
+def parse(text: str, source: str = "<text>") -> ParsedRules:
+    """The rules of a text; `source` names it in diagnostics.
+
+    >>> parse("[]+[0,3] Mon(X) :- Req(X), not <>-(0,1/2] Down(X).").rules[0].body[1].formula.range.high
+    Fraction(1, 2)
+    >>> print(parse("P(X) :- Diamondminus[1,2]Q(X), ALWAYS[-4,0)R").rules[0])
+    P(X) :- <>-[1,2] Q(X), []-(0,4] R.
+    >>> print(parse("P :- <>-[3 Q.", "toy.mtl").diagnostics[0].render())
+    toy.mtl:1:12: error: 'Q' where ',' and the second bound of the range belong [bad-range]
+        hint: write ranges as [1,2], (0,1/2] or [3,inf)
+    """
+    places = Places(text, source)
+    tokens = _tokens(text)
+    if meteor.is_meteor(tokens):
+        tokens = list(meteor.with_line_ends(tokens, text))
+    reader = _Reader(tokens, places)
+    rules: list[Rule] = []
+    problems: list[Diagnostic] = []
+    while reader.at < len(tokens):
+        begin = reader.at
+        try:
+            rules.append(reader.rule())
+        except SyntaxProblem as problem:
+            problems.append(problem.diagnostic(places))
+            reader.skip(begin)
+    return ParsedRules(tuple(rules), tuple(problems), text, source)
+
+
+def _tokens(text: str) -> list[Token]:
+    tokens: list[Token] = []
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup
+        assert kind is not None  # the last alternative takes any character
+        if kind != "layout":
+            tokens.append(Token(kind, match.group(), match.start(), match.end()))
+    return tokens
+
+
+class _Reader:
+    """Reads one rule after the other; `at` is the place among the tokens."""
+
+    def __init__(self, tokens: list[Token], places: Places) -> None:
+        self.tokens, self.places, self.at = tokens, places, 0
+        self._anonymous = 0
+        self._depth = 0
+
+    # -- tokens -----------------------------------------------------------------------------------------------
+
+    def _peek(self, ahead: int = 0) -> Token:
+        at = self.at + ahead
+        return self.tokens[at] if at < len(self.tokens) else _STOP
+
+    def _next(self) -> Token:
+        token = self._peek()
+        self.at += 1
+        return token
+
+    def _take(self, text: str) -> bool:
+        found = self._peek().text == text and self._peek().kind != "quoted"
+        self.at += found
+        return found
+
+    def _span(self, begin: int) -> Span:
+        """The place from the token at `begin` to the last one read."""
+        last = self.tokens[min(max(self.at - 1, begin), len(self.tokens) - 1)]
+        return self.places.span(self.tokens[begin].start, last.end)
+
+    def _problem(self, code: str, message: str, hint: str, token: Token | None = None) -> SyntaxProblem:
+        token = token or self._peek()
+        if token is _STOP:
+            last = self.tokens[-1]
+            return SyntaxProblem(code, message, last.end, last.end + 1, hint)
+        return SyntaxProblem(code, message, token.start, token.end, hint)
+
+    def _shown(self) -> str:
+        token = self._peek()
+        return "the end of the text" if token is _STOP else "the end of the rule" if token.kind == "end" else \
+            f"'{token.text}'"
+
+    def skip(self, begin: int) -> None:
+        """Go to the next rule after an error: behind the next full stop, or to a head that begins a line."""
+        while self.at < len(self.tokens):
+            token = self.tokens[self.at]
+            if self.at > begin and token.kind in ("word", "operator") and self.places.begins_line(token.start):
+                return
+            self.at += 1
+            if token.kind == "end":
+                return
+
+    # -- rules ------------------------------------------------------------------------------------------------
+
+    def rule(self) -> Rule:
+        """The rule that begins here, its full stop included."""
+        begin = self.at
+        self._anonymous = self._depth = 0
+        operators: list[HeadOperator] = []
+        while (operator := self._operator()) is not None:
+            first = self.at
+            self.at += 1
+            operators.append(HeadOperator(operator[0], self._range(operator[1]), self._span(first)))
+        head = self._predicate()
+        body: list[Condition] = []
+        if self._peek().kind == "implies":
+            self.at += 1
+            body.append(self._condition())
+            while self._take(","):
+                body.append(self._condition())
+        span = self._span(begin)
+        if self._peek().kind != "end":
+            raise self._after_rule(begin)
+        self.at += 1
+        return Rule(tuple(operators), head, tuple(body), span)
+
+    def _after_rule(self, begin: int) -> SyntaxProblem:
+        token = self._peek()
+        if token is _STOP or (self.at > begin and self.places.begins_line(token.start)):
+            last = self.tokens[self.at - 1]
+            return SyntaxProblem("missing-end", "the rule does not end with '.'", last.end, last.end + 1,
+                                 f"write '.' after '{last.text}'")
+        if token.text == "@":
+            return self._problem("fact-in-rules", "facts with a time do not belong in a program",
+                                 "write them in a file that ends in .facts, one per line, and give it as --events")
+        hint = {
+            "||": "negation is written `not P(X)`, after a comma like any condition",
+            "|": "negation is written `not P(X)`, after a comma like any condition",
+            ";": "write one rule for each alternative", "&": "conditions are separated by commas",
+        }.get(token.text, "conditions are separated by ',', and a rule ends with '.'")
+        return self._problem("unexpected", f"{self._shown()} cannot stand here", hint)
+
+    def _condition(self) -> Condition:
+        begin = self.at
+        if self._peek().text in ("not", "\\+") and self._peek().kind != "quoted":
+            self.at += 1
+            formula = self._formula()
+            return Not(formula, self._span(begin))
+        return self._comparison() if self._compares() else self._formula()
+
+    def _compares(self) -> bool:
+        """Whether a comparison stands before the next comma or the end of the rule."""
+        depth, at = 0, self.at
+        while at < len(self.tokens):
+            token = self.tokens[at]
+            if token.text in ("(", "["):
+                depth += 1
+            elif token.text in (")", "]"):
+                depth -= 1
+            elif depth == 0 and (token.kind == "compare" or (token.kind == "word" and token.text == "is")):
+                return True
+            elif token.kind in ("end", "implies") or (depth == 0 and token.text == ","):
+                return False
+            at += 1
+        return False
+
+    # -- formulas ---------------------------------------------------------------------------------------------
+
+    def _formula(self) -> Formula:
+        begin = self.at
+        left = self._unary()
+        word = self._since()
+        if word is None:
+            return left
+        self.at += 1
+        span = self._range(False)
+        right = self._unary()
+        if self._since() is not None:
+            raise self._problem("ambiguous", f"'{self._peek().text}' follows another one",
+                                "parentheses say which comes first: (A since[0,1] B) since[0,2] C")
+        return Since(word, span, left, right, self._span(begin))
+
+    def _since(self) -> Literal["since", "until"] | None:
+        token = self._peek()
+        if token.kind == "word" and token.text in ("since", "until", "Since", "Until"):
+            return "since" if token.text in ("since", "Since") else "until"
+        return None
+
+    def _unary(self) -> Formula:
+        begin = self.at
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise self._problem("too-deep", "the formula is nested too deeply",
+                                "split it: give a part a name with a rule of its own")
+        operator = self._operator()
+        found: Formula
+        if operator is not None:
+            self.at += 1
+            span = self._range(operator[1])
+            child = self._unary()
+            found = Metric(operator[0], span, child, self._span(begin))
+        elif self._take("("):
+            found = self._formula()
+            self._close()
+        else:
+            found = self._predicate()
+        self._depth -= 1
+        return found
+
+    def _close(self) -> None:
+        if not self._take(")"):
+            raise self._problem("missing-bracket", f"{self._shown()} where ')' belongs", "close the parenthesis")
+
+    def _operator(self) -> tuple[Operator, bool] | None:
+        """The operator that stands here, and whether its range is seen from now."""
+        text = self._peek().text
+        if text in _OPERATORS:
+            return _OPERATORS[text], False
+        if self._peek() is _STOP or not meteor.is_operator(self.tokens, self.at):
+            return None
+        if text in meteor.SEEN_FROM_NOW:
+            return meteor.SEEN_FROM_NOW[text], True
+        return (meteor.OPERATORS[text], False) if text in meteor.OPERATORS else None
+
+    def _range(self, seen_from_now: bool) -> Range:
+        hint = "write ranges as [1,2], (0,1/2] or [3,inf)"
+        begin = self.at
+        opening = self._peek().text
+        if opening not in ("[", "("):
+            raise self._problem("missing-range", f"{self._shown()} where the range of the operator belongs",
+                                f"{hint}; [0,inf) is all of the past")
+        self.at += 1
+        low = high = self._bound(hint)
+        if self._take(","):
+            high = self._bound(hint)
+        elif self._peek().text != "]" or opening == "(":
+            raise self._problem("bad-range", f"{self._shown()} where ',' and the second bound of the range belong",
+                                hint)
+        closing = self._peek().text
+        if closing not in ("]", ")"):
+            raise self._problem("bad-range", f"{self._shown()} where the range should end", hint)
+        self.at += 1
+        low_closed, high_closed = opening == "[", closing == "]"
+        if seen_from_now:
+            low, high = _minus(high), _minus(low)
+            low_closed, high_closed = high_closed, low_closed
+        if low in ("inf", "-inf") or high == "-inf":
+            raise SyntaxProblem("bad-range", "a range begins at a number", self._span(begin), 0, hint)
+        bound = high if isinstance(high, Fraction) else None
+        assert isinstance(low, Fraction)
+        return Range(low, low_closed, bound, high_closed and bound is not None, self._span(begin))
+
+    def _bound(self, hint: str) -> Fraction | str:
+        sign = -1 if self._take("-") else 1
+        self._take("+")
+        token = self._next()
+        if token.kind == "word" and token.text == "inf":
+            return "inf" if sign > 0 else "-inf"
+        if token.kind != "number":
+            self.at -= 1
+            raise self._problem("bad-range", f"{self._shown()} where a number belongs", hint)
+        value = _exact(token)
+        if value is None:
+            raise self._problem("bad-number", "the number is too long", "write it shorter", token)
+        if self._peek().text == "/" and self._peek(1).kind == "number":
+            self.at += 1
+            divisor = _exact(self._next())
+            if not divisor:
+                raise self._problem("bad-number", "a fraction needs a divisor other than 0", hint,
+                                    self.tokens[self.at - 1])
+            value /= divisor
+        return sign * value
+
+    def _predicate(self) -> Holds:
+        begin = self.at
+        token = self._next()
+        if token.kind == "word" and token.text == "not":
+            raise self._problem("nested-negation", "'not' stands inside a formula",
+                                "negate a whole condition, or give the negation a name with a rule of its own", token)
+        if token.kind not in ("word", "quoted") or token.text in ("since", "until", "Since", "Until"):
+            self.at -= 1
+            raise self._problem("expected-predicate", f"{self._shown()} where a predicate belongs",
+                                "a predicate is a name with its arguments, such as Mon(X,Z)")
+        name = token.text if token.kind == "word" else self._unquoted(token)
+        arguments: list[Term] = []
+        if self._take("("):
+            arguments.append(self._argument())
+            while self._take(","):
+                arguments.append(self._argument())
+            if not self._take(")"):
+                raise self._problem("missing-bracket", f"{self._shown()} where ')' belongs",
+                                    f"arguments of {name} are separated by ',' and end with ')'")
+        return Holds(name, tuple(arguments), self._span(begin))
+
+    def _argument(self) -> Term:
+        token = self._peek()
+        sign = -1 if self._take("-") else 1
+        found = self._simple()
+        if isinstance(found, Number):
+            return Number(sign * found.value, self.places.span(token.start, self.tokens[self.at - 1].end))
+        if found is None or sign < 0:
+            raise self._problem("bad-argument", f"{self._shown()} where an argument belongs",
+                                "arguments are constants, numbers or variables")
+        if self._peek().text == "(" and isinstance(found, Atom):
+            raise self._problem("bad-argument", f"'{found}(…)' cannot be an argument",
+                                "arguments are constants, numbers or variables", token)
+        return found
+
+    def _simple(self) -> Term | None:
+        """The constant, number or variable that stands here, if one does."""
+        token = self._peek()
+        span = self.places.span(token.start, token.end) if token is not _STOP else None
+        self.at += 1
+        if token.kind == "number":
+            value = number(token.text)
+            if value is None:
+                raise self._problem("bad-number", "the number is too large", "write it shorter", token)
+            return Number(value, span)
+        if token.kind == "quoted":
+            return Atom(self._unquoted(token), span)
+        if token.kind == "word":
+            if token.text == "_":
+                self._anonymous += 1
+                return Variable(f"_{self._anonymous}", True, span)
+            return Variable(token.text, False, span) if is_variable(token.text) else Atom(token.text, span)
+        self.at -= 1
+        return None
+
+    def _unquoted(self, token: Token) -> str:
+        name = unquote(token.text)
+        if name is None:
+            raise self._problem("bad-quote", "an unknown escape in a quoted name", "write a backslash twice", token)
+        return name
+
+    # -- comparisons ------------------------------------------------------------------------------------------
+
+    def _comparison(self) -> Compare:
+        begin = self.at
+        left = self._expression()
+        token = self._next()
+        if token.text not in _COMPARISONS:
+            self.at -= 1
+            raise self._problem("unexpected", f"{self._shown()} where a comparison belongs",
+                                f"comparisons are {', '.join(dict.fromkeys(_COMPARISONS.values()))}")
+        right = self._expression()
+        return Compare(_COMPARISONS[token.text], left, right, self._span(begin))
+
+    def _expression(self, level: int = 0) -> Term:
+        if level == len(_LEVELS):
+            return self._factor()
+        begin = self.at
+        found = self._expression(level + 1)
+        while self._peek().text in _LEVELS[level] and self._peek().kind != "quoted":
+            operator = self._next().text
+            found = Compound(operator, (found, self._expression(level + 1)), None)
+            found = Compound(found.functor, found.args, self._span(begin))
+        return found
+
+    def _factor(self) -> Term:
+        begin = self.at
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise self._problem("too-deep", "the expression is nested too deeply", "compute a part of it first")
+        found: Any
+        if self._take("-"):
+            inner = self._factor()
+            found = Number(-inner.value, self._span(begin)) if isinstance(inner, Number) else \
+                Compound("-", (inner,), self._span(begin))
+        elif self._take("("):
+            found = self._expression()
+            self._close()
+        else:
+            found = self._simple()
+            if found is None:
+                raise self._problem("bad-argument", f"{self._shown()} where a value belongs",
+                                    "expressions are made of numbers, variables and + - * / // mod **")
+            if isinstance(found, Atom) and self._take("("):
+                arguments = [self._expression()]
+                while self._take(","):
+                    arguments.append(self._expression())
+                self._close()
+                found = Compound(found.name, tuple(arguments), self._span(begin))
+        self._depth -= 1
+        return found  # type: ignore[no-any-return]
+
+
+def _exact(token: Token) -> Fraction | None:
+    """A number without rounding; None if it is too long to be meant."""
+    mantissa, _, exponent = token.text.lower().partition("e")
+    if len(mantissa) > MAX_DIGITS or len(exponent) > 4 or abs(int(exponent or 0)) > MAX_DIGITS:
+        return None
+    return Fraction(token.text)
+
+
+def _minus(bound: Fraction | str) -> Fraction | str:
+    if isinstance(bound, Fraction):
+        return -bound
+    return "inf" if bound == "-inf" else "-inf"
