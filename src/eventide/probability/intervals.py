@@ -32,7 +32,7 @@ from eventide.kernels.support_sets import DURATIONS, FIFO, PUBLISHED_BINS, PUBLI
 from eventide.probability.durations import durations_of
 from eventide.probability.gaps import Gaps, check_gaps, filled, smallest_step, steps_of
 from eventide.probability.points import Points, points_of
-from eventide.probability.ragged import Ragged, spans
+from eventide.probability.ragged import Ragged, stretches
 from eventide.probability.results import Key, MaximalIntervals
 
 Floats = npt.NDArray[np.float64]
@@ -224,8 +224,8 @@ class Recogniser:
                       buffer=self._buffer)
         self._buffer = new.rows
         gone = held - found.size[rows]
-        removed = found.columns["rows"][spans(found.base[rows] + found.size[rows], gone)]
-        added = new.rows[spans(new.base, new.size)]
+        removed = stretches(found.columns["rows"], found.base[rows] + found.size[rows], gone)
+        added = stretches(new.rows, new.base, new.size)
         found.append(rows, new.size, {"rows": added})
         if self.forget:
             self._settle(rows)

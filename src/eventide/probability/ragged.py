@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from eventide.kernels.arrays import Array
 
-_FEW = 32  # lists that are copied one by one
+_FEW, _LONG = 32, 16  # so few lists, or such long ones, are copied one by one: to find every place would cost more
 
 
 def spans(starts: Array, lengths: Array) -> Array:
@@ -25,11 +25,22 @@ def spans(starts: Array, lengths: Array) -> Array:
 
 def _copy(target: npt.NDArray[Any], places: Array, source: npt.NDArray[Any], starts: Array, lengths: Array) -> None:
     """Copy stretches of one column to places of another."""
-    if lengths.shape[0] > _FEW:
+    if lengths.shape[0] > _FEW and int(lengths.sum()) < _LONG * lengths.shape[0]:
         target[spans(places, lengths)] = source[spans(starts, lengths)]
         return
     for place, start, length in zip(places.tolist(), starts.tolist(), lengths.tolist(), strict=True):
         target[place : place + length] = source[start : start + length]
+
+
+def stretches(column: npt.NDArray[Any], starts: Array, lengths: Array) -> npt.NDArray[Any]:
+    """The elements of several stretches of a column, one stretch behind the other.
+
+    >>> stretches(np.arange(9), np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    found = np.empty((int(lengths.sum()), *column.shape[1:]), column.dtype)
+    _copy(found, lengths.cumsum() - lengths, column, starts, lengths)
+    return found
 
 
 class Ragged:
@@ -106,5 +117,4 @@ class Ragged:
 
     def of(self, lists: Array) -> dict[str, npt.NDArray[Any]]:
         """The elements of some lists, one list behind the other."""
-        places = spans(self.base[lists], self.size[lists])
-        return {name: column[places] for name, column in self.columns.items()}
+        return {name: stretches(column, self.base[lists], self.size[lists]) for name, column in self.columns.items()}
