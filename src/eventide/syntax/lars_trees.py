@@ -46,7 +46,7 @@ class Window:
 class Literal:
     """An atom in a body: `a` (now), `a [n]` (sometime), `a always [n]`, `a at T [n]`, each with or without `not`.
 
-    `now` and `sometime` have no `time`; `now` has no window; `at` and `always` without a window ask the whole stream.
+    Only `at` has a `time`, and `now` has no window. The others without a window ask the whole stream.
     """
 
     atom: Atom | Compound
@@ -70,8 +70,8 @@ class Literal:
     def __str__(self) -> str:
         parts = ["not"] if self.negated else []
         parts.append(atom_text(self.atom))
-        if self.modality == "always":
-            parts.append("always")
+        if self.modality == "always" or (self.modality == "sometime" and self.window is None):
+            parts.append(self.modality)
         if self.time is not None:
             parts.append(f"at {self.time}")
         if self.window is not None:
@@ -150,7 +150,8 @@ class Rule:
 
     def __str__(self) -> str:
         head = "" if self.head is None else str(self.head)
-        body = ":- " + ", ".join(map(str, self.body)) if self.body or self.head is None else ""
+        shown = [str(element) for element in self.body if not _only_names(element)]
+        body = ":- " + ", ".join(shown) if shown or self.head is None else ""
         return f"{head} {body}".strip() + "."
 
 
@@ -168,6 +169,12 @@ class LarsTree:
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.rules), *(f"{atom_text(fact)}." for fact in self.facts)])
+
+
+def _only_names(element: Element) -> bool:
+    """Whether an element gives an expression its name, so that what was written shows without it."""
+    return isinstance(element, Comparison) and isinstance(element.left, Variable) and \
+        not element.left.name.isidentifier()
 
 
 def argument_text(term: Term) -> str:
@@ -206,5 +213,5 @@ def expression_text(term: Term) -> str:
     return f"{sides[0]} {term.functor} {sides[1]}" if len(sides) == 2 else f"{term.functor}{sides[0]}"
 
 
-RESERVED = frozenset({"not", "at", "always", "in", "by"})
+RESERVED = frozenset({"not", "at", "always", "sometime", "in", "by", "mod"})
 """Words of the language, which name no predicate and are quoted as arguments."""
