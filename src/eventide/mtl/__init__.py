@@ -1,0 +1,1 @@
+"""DatalogMTL: programs over dense time, their facts and their results."""
