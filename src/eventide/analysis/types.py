@@ -33,8 +33,8 @@ Slot = tuple[str, str, int]
 _TERM_COMPARISONS = ("==", "\\==", "@<", "@=<", "@>", "@>=")
 
 
-class _Classes:
-    """Union-find over slots and variables."""
+class Classes:
+    """Union-find: which arguments and variables hold values of one domain."""
 
     def __init__(self) -> None:
         self.parent: dict[object, object] = {}
@@ -103,7 +103,7 @@ def _computed(body: tuple[Condition, ...]) -> Iterator[Term]:
 
 def infer_types(model: Model) -> None:
     """Fill `types` (by slot), `variable_types` (by clause and variable), `constants` and `open_types` (by type)."""
-    classes = _Classes()
+    classes = Classes()
     keyed: set[object] = set()
     constants: list[tuple[Slot, Term]] = []
     slots: dict[Slot, None] = {}
@@ -143,7 +143,7 @@ def infer_types(model: Model) -> None:
     _name_types(model, classes, keyed, used, list(slots), constants)
 
 
-def _name_types(model: Model, classes: _Classes, keyed: set[object], used: set[object], slots: list[Slot],
+def _name_types(model: Model, classes: Classes, keyed: set[object], used: set[object], slots: list[Slot],
                 constants: list[tuple[Slot, Term]]) -> None:
     keyed_roots = {classes.find(item) for item in keyed}
     used_roots = {classes.find(item) for item in used}
