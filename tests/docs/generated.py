@@ -51,7 +51,7 @@ LAYERS = {
     "results": Layer("the answers of a run, as they come or as a table", "rules",
                      ("engine", "errors", "formats.results", "probability.session")),
     "mtl": Layer("programs, facts and results on dense time", "commands, pictures",
-                 ("errors", "formats", "kernels", "syntax")),
+                 ("errors", "formats", "kernels", "results", "syntax")),
     "program": Layer("all of the above: a program is loaded, checked and run here", "commands, pictures",
                      ("algebra", "analysis", "engine", "errors", "formats", "probability", "results", "syntax")),
     "spark": Layer("programs, buckets of entities, what is sent between them", "how a bucket is evaluated",
