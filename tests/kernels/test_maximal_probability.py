@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 from tests.probability import oracle
 
@@ -18,6 +21,7 @@ from eventide.kernels.maximal_probability import (
     most_credible,
 )
 from eventide.kernels.support_sets import FIFO, RANGES, Bound
+from eventide.probability import Recogniser
 
 SIZES = [0, 1, 7, 300, 0, 4096, 4097, 2]
 
@@ -60,6 +64,48 @@ def test_many_streams(shape: str, batch: int, memory: int | None, rule: int) -> 
     # without a bound the slow form may take the whole stream at once; its batches make no difference
     expected = slow(probs, SIZES, batch if memory is not None else 5000, memory, resolve)
     assert recognised(probs, SIZES, batch, bound) == expected
+
+
+@pytest.mark.parametrize("levels", [
+    [(0, 12_000), (100, 30_000), (0, 9_000), (100, 500)], [(100, 11_000), (0, 25_000), (70, 20_000)],
+    [(0, 3), (100, 20_000), (0, 39_000), (51, 5_000)],
+])
+@pytest.mark.parametrize("cuts", [1, 3])
+def test_sums_far_apart(levels: list[tuple[int, int]], cuts: int) -> None:
+    """Sums that are more than 4,611 apart do not fit one word of a piece; each start here is found again from far."""
+    probs = np.concatenate([np.full(size, level) for level, size in levels]) / 100
+    stream = Recogniser(0.5)
+    for part in np.array_split(probs, cuts):
+        stream.advance(part)
+    assert stream.intervals().pairs() == two_pointers(probs)
+
+
+def two_pointers(probs: npt.NDArray[np.float64]) -> list[tuple[int, int]]:
+    """PIEC by the letter (Algorithm 9 of the thesis), with sums in hundredths."""
+    sums = [0, *np.cumsum(np.rint(probs * 100).astype(int) - 50).tolist()]
+    best = list(accumulate(reversed(sums[1:]), max))[::-1]  # best[e]: the largest sum behind point e or later
+    found, start, end, flag = [], 0, 0, False
+    while start < len(probs) and end < len(probs):
+        if best[end] >= sums[start]:
+            end, flag = end + 1, True
+        else:
+            if flag and start < end:
+                found.append((start, end))
+            start, flag = start + 1, False
+            end = max(end, start)
+    return [*found, (start, end)] if flag else found
+
+
+def test_probabilities_count_to_the_nearest_unit() -> None:
+    probs = np.random.default_rng(5).random(5000)
+    probs[:4] = 0.0, 1.0, 5e-16, 15e-16  # halves go to the even unit
+    streams = fresh_streams(1)
+    columns = (np.empty(5000, np.int64) for _ in range(3))
+    supports = Supports(np.zeros(1, np.int64), np.zeros(1, np.int64), *columns, np.empty(5000))
+    found = Found(np.zeros(1, np.int64), np.zeros(1, np.int64), np.empty((0, 4), np.int64))
+    advance(probs, np.array([0, 5000]), np.zeros(1, np.int64), SCALE // 3, streams, supports, found)
+    units = sum(int(unit) - SCALE // 3 for unit in np.rint(probs * 1e15))
+    assert int(streams.high[0]) * 2**20 + int(streams.low[0]) == units
 
 
 def test_credible_sums_are_exact() -> None:

@@ -167,3 +167,37 @@ def warm() -> None:
     allen_sweep(a, b, 8)
     for relation in RELATIONS[:2]:
         allen_pairs(relation, a, b, 8)
+    _warm_probabilities()
+
+
+def _warm_probabilities() -> None:
+    """The same for probabilities, which crisp recognition does not import."""
+    from eventide.kernels.formulas import Nodes, conjunctions, decide, outlines, persist, simple_probabilities
+    from eventide.kernels.maximal_probability import (
+        SCALE,
+        Found,
+        Supports,
+        advance,
+        first_improper,
+        fresh_streams,
+        most_credible,
+    )
+    from eventide.kernels.probability_runs import maximal_runs
+    from eventide.kernels.support_sets import RANGES, Bound
+
+    probs, offsets, none = np.array([0.5, 0.0, 1.0]), np.array([0, 3]), np.zeros(1, np.int64)
+    first_improper(probs)
+    bound = Bound(1, RANGES, False, 0.0, 0.0, np.uint64(0), none[:0])
+    for batch, bounded in ((1, None), (1, bound), (2, bound)):
+        supports = Supports(none, none.copy(), *(np.empty(3, np.int64) for _ in range(3)), np.empty(3))
+        found = Found(none, none.copy(), np.empty((0, 4), np.int64))
+        rows = advance(probs, offsets, none, SCALE // 2, fresh_streams(1), supports, found, batch=batch,
+                       bound=bounded).rows
+    most_credible(np.array([0, 1]), rows[:1], SCALE // 2)
+    maximal_runs(offsets, np.array([2, 3, 1]), probs, SCALE // 2)
+    literals, first, children = conjunctions(np.array([0, 2]), np.array([2, -3]), 4, 0)
+    nodes = Nodes(np.append(np.zeros(4, np.int64), [*first, children.shape[0]]), children, np.full(5, 0.5))
+    simple_probabilities(nodes, literals, np.zeros(5, np.int64), 1)
+    outlines(nodes, literals)
+    decide(none, none, none + 1, 2, np.array([[0.5]]))
+    persist(np.array([1, 2]), 8, probs[:2], probs[:2])
