@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.mtl.test_facts import listed
 
 from eventide.engine.recognition import Counts
+from eventide.formats.results import sorted_columns
 from eventide.mtl.cells import EVER, NEVER
 from eventide.mtl.facts import facts_in, read_facts
 from eventide.mtl.results import MtlResult, joined_tables, predicate_table, rationals
@@ -23,6 +24,22 @@ CELLS = st.lists(st.integers(-1000, 1000), min_size=1, max_size=20)
 @given(CELLS, st.integers(1, 60))
 def test_texts_of_times_are_the_reduced_fractions(cells: list[int], denominator: int) -> None:
     assert rationals(np.array(cells), denominator).to_pylist() == [str(Fraction(c // 2, denominator)) for c in cells]
+
+
+BIG = st.fractions(max_denominator=10**20)
+SMALL = st.fractions(-20, 20, max_denominator=12)
+
+
+@given(st.lists(st.one_of(st.none(), st.just("-inf"), st.one_of(SMALL, BIG).map(str)), max_size=12))
+def test_times_are_in_order_however_they_are_written(times: list[str | None]) -> None:
+    def moment(time: str | None) -> tuple[int, Fraction]:
+        return (1, Fraction(0)) if time is None else (-1, Fraction(0)) if time == "-inf" else (0, Fraction(time))
+
+    rows = len(times)
+    table = pa.table({"fluent": ["P"] * rows, "args": [""] * rows, "value": [""] * rows,
+                      "start": pa.array(times, pa.string()), "end": ["1"] * rows})
+    found = sorted_columns(table)["start"].to_pylist()
+    assert found == sorted(times, key=moment)
 
 
 def result_of(text: str) -> MtlResult:

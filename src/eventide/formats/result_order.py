@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -109,9 +110,29 @@ def _ranks(column: pa.Array) -> tuple[Ints, int]:
 
 
 def _ranks_by_moment(column: pa.DictionaryArray) -> tuple[Ints, int]:
+    scaled = _scaled(column.dictionary)
+    if scaled is not None:
+        distinct, ranks = np.unique(np.append(scaled, _ROOM), return_inverse=True)
+        return _of_rows(column, ranks.astype(np.int64)), distinct.shape[0]
     moments = [_moment(text) for text in [*column.dictionary.to_pylist(), None]]
     place = {moment: rank for rank, moment in enumerate(sorted(set(moments)))}
     return _of_rows(column, np.array([place[m] for m in moments], np.int64)), len(place)
+
+
+def _scaled(texts: pa.Array) -> Ints | None:
+    """Integers in the order of times such as `7`, `7/3`, `-inf` and none; None if they do not fit 62 bits."""
+    fields = pc.extract_regex(texts.cast(pa.string()), r"^(?P<top>-?[0-9]{1,18})(?:/(?P<under>[0-9]{1,18}))?$")
+    top, under = (pc.struct_field(fields, at) for at in (0, 1))
+    absent, ever = np.asarray(texts.is_null()), np.asarray(pc.equal(texts, "-inf").fill_null(False))
+    if (np.asarray(top.is_null()) & ~absent & ~ever).any():
+        return None
+    whole = pc.or_kleene(under.is_null(), pc.equal(under, ""))
+    tops = top.fill_null("0").cast(pa.int64()).to_numpy()
+    unders = pc.if_else(whole, "1", under).fill_null("1").cast(pa.int64()).to_numpy()
+    shared = math.lcm(*np.unique(unders).tolist())
+    if shared == 0 or shared >= _ROOM or (np.abs(tops) >= _ROOM // (shared // unders)).any():
+        return None
+    return np.where(absent, _ROOM, np.where(ever, -_ROOM, tops * (shared // unders)))
 
 
 def _of_rows(column: pa.DictionaryArray, ranks: Ints) -> Ints:
