@@ -125,12 +125,23 @@ class Network(Generic[Key]):
         node = self._nodes.get(key)
         return frozenset() if node is None else frozenset(map(self.assumptions, node.label))
 
+    def is_possible(self, key: Key) -> bool:
+        """Whether a node holds in some consistent context."""
+        node = self._nodes.get(key)
+        return node is not None and bool(node.label)
+
+    def leads_on(self, key: Key) -> bool:
+        """Whether a node is part of a justification."""
+        node = self._nodes.get(key)
+        return node is not None and bool(node.consequences)
+
     def nogoods(self) -> frozenset[frozenset[Key]]:
         """The smallest sets of assumptions from which falsum follows."""
         return frozenset(map(self.assumptions, self.conflicts))
 
     def size(self) -> dict[str, int]:
-        """How much is held: nodes, assumptions, justifications, environments in labels, the longest label, nogoods."""
+        """How much is held; `bits` is how wide environments are, `longest` the number of them in the longest label.
+        """
         labels = [len(node.label) for node in self._nodes.values()]
         return {"nodes": len(self._nodes), "assumptions": len(self._owners),
                 "justifications": sum(len(node.reasons) for node in (*self._nodes.values(), self._falsum)),
@@ -237,6 +248,16 @@ class Network(Generic[Key]):
         for antecedent in justification.antecedents:
             antecedent.consequences.pop(justification, None)
 
+    def cut(self, key: Key) -> list[Key]:
+        """Drop all justifications that a node is part of, which holds nowhere; returns what they led to."""
+        node = self._nodes.get(key)
+        led_to: list[Key] = []
+        for justification in tuple(node.consequences) if node is not None else ():
+            self.withdraw(justification)
+            if justification.consequent.key is not None:
+                led_to.append(justification.consequent.key)
+        return led_to
+
     def forget(self, key: Key) -> None:
         """Drop a node that holds nowhere, with the justifications that lead to it and from it."""
         node = self._nodes.pop(key)
@@ -248,6 +269,15 @@ class Network(Generic[Key]):
         for bit in bits_of(node.mentions):
             self._index[bit].discard(node)
         self._outs.pop(node, None)
+
+    def sweep(self, keys: Iterable[Key]) -> None:
+        """Forget those of the nodes that hold nowhere and that nothing leads to; then those that they alone led to."""
+        rest = list(keys)
+        while rest:
+            node = self._nodes.get(rest.pop())
+            if node is not None and not (node.label or node.bit or node.reasons or node in self._outs):
+                rest.extend(one.consequent.key for one in node.consequences if one.consequent.key is not None)
+                self.forget(node.key)  # type: ignore[arg-type]
 
     def retract_out(self, key: Key) -> None:
         """Assume no longer that a node does not hold; the out-assumption is forgotten."""
@@ -314,11 +344,18 @@ class Network(Generic[Key]):
 
     def _weave(self, justification: Justification[Key], cause: Node[Key] | None, environments: list[int]) -> list[int]:
         """WEAVE (Algorithm 6): the new environments of a consequent, from those of one antecedent and all labels."""
-        others = [antecedent for antecedent in justification.antecedents if antecedent is not cause]
-        if not all(antecedent.label for antecedent in others):
-            return []
-        for antecedent in sorted(others, key=lambda other: len(other.label)):
-            environments = self._clean({one | two for one in environments for two in antecedent.label})
+        common, several = 0, []
+        for antecedent in justification.antecedents:
+            if antecedent is not cause:
+                if not antecedent.label:
+                    return []
+                if len(antecedent.label) == 1:
+                    common |= antecedent.label[0]
+                else:
+                    several.append(antecedent.label)
+        environments = self._clean({environment | common for environment in environments})
+        for label in sorted(several, key=len):
+            environments = self._clean({one | two for one in environments for two in label})
             if len(environments) > self.limit:
                 raise self._too_long(justification.consequent)
         return environments
@@ -348,8 +385,9 @@ class Network(Generic[Key]):
     def _purge(self, nogood: int) -> None:
         """NOGOOD (Algorithm 4): remove from every label what contains a nogood. Looks at labels that mention one of its
         assumptions, the one that the fewest mention."""
-        files = (self._index[bit] for bit in bits_of(nogood))
-        for node in list(min(files, key=len)) if nogood else list(self._nodes.values()):
+        files = [self._index[bit] for bit in bits_of(nogood)] or [set(self._nodes.values())]
+        fewest = min(files, key=len)
+        for node in list(fewest):
             kept = [known for known in node.label if known & nogood != nogood]
             if len(kept) < len(node.label):
                 self._relabel(node, kept)
