@@ -41,7 +41,7 @@ from eventide.syntax.tokens import MAX_DIGITS, Places, Token, is_variable, numbe
 
 MAX_DEPTH = 100
 _TOKEN = re.compile(
-    r"""(?P<layout>(?:\s++|%[^\r\n]*+)++)
+    r"""(?P<layout>(?:\s++|%[^\r\n]*+)+)
       | (?P<operator><>[-+]|\[\][-+]|<[-+]>|\[[-+]\])
       | (?P<number>[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)
       | (?P<word>[^\W\d]\w*+)

@@ -55,7 +55,7 @@ def read_clauses(text: str, source: str) -> tuple[list[Clause], list[Diagnostic]
 
 # Most of a background file is facts with plain arguments; one match reads such a fact.
 _ARGUMENT = r"(?>'[^'\\\r\n]*+'(?!')|-?[0-9]{1,18}+(?:\.[0-9]{1,18}+)?(?![\w.'])|[a-z][A-Za-z0-9_]*+)"
-_FACT = re.compile(rf"([a-z][A-Za-z0-9_]*+)\(\s*+({_ARGUMENT}(?:\s*+,\s*+{_ARGUMENT})*+)\s*+(\))\s*+\.(?=[\s%]|\Z)")
+_FACT = re.compile(rf"([a-z][A-Za-z0-9_]*+)\(\s*+({_ARGUMENT}(?:\s*+,\s*+{_ARGUMENT})*)\s*+(\))\s*+\.(?=[\s%]|\Z)")
 _ARGUMENTS = re.compile(_ARGUMENT)
 
 

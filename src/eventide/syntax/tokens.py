@@ -29,7 +29,7 @@ FOREIGN = {"<=": "=<", "=>": ">=", "!=": "\\=", "&&": ",", "||": ";", "&": ",", 
 
 _SYMBOLS = sorted((n for n in {*INFIX, *PREFIX} if not n[0].isalpha() and n not in ",;"), key=len, reverse=True)
 _TOKEN = re.compile(
-    r"""(?P<layout>(?:\s++|%[^\r\n]*+|/\*(?s:.*?)\*/)++)
+    r"""(?P<layout>(?:\s++|%[^\r\n]*+|/\*(?s:.*?)\*/)+)
       | (?P<number>0'(?:\\x[0-9a-fA-F]+\\?|\\[^\r\n]|''|[^\\'\r\n])|0[xX][0-9a-fA-F]+|0o[0-7]+|0b[01]+
             |[0-9]{1,2}'[0-9a-zA-Z]+|[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)
       | (?P<word>[^\W\d]\w*+)
