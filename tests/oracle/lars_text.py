@@ -1,7 +1,8 @@
 """Random LARS programs and streams as text, for property tests. Programs are safe; names say what is input.
 
 Inputs are `p(X)`, `e(X,Y)`, `v(N)` with a number, and `s`; background facts are `g(X)`; `b(X)` is both input and
-derived; derived are `d0 …`, each with one or two arguments or none.
+derived; derived are `d0 …`, each with one or two arguments or none. Programs that are not stratified may choose between
+`c(X)` and `k(X)`.
 """
 
 from __future__ import annotations
@@ -45,13 +46,27 @@ def programs(draw: st.DrawFn, shape: Shape = Shape()) -> str:  # noqa: B008 - a 
     """The text of a program."""
     count = draw(st.integers(1, 3))
     arities = {f"d{i}": draw(st.integers(0, 2)) for i in range(count)} | {"b": 1}
+    choice = [] if shape.stratified else draw(_choices(shape))
+    arities |= {} if shape.stratified else {"c": 1, "k": 1}
     order = [*arities]
     lines = [f"g({word})." for word in draw(st.lists(st.sampled_from(WORDS), unique=True))]
     for _ in range(draw(st.integers(1, shape.rules))):
         lines.append(_Rule(draw, shape, arities, order, draw(st.sampled_from(order))).text())
+    lines += choice
     if shape.contradictions and draw(st.booleans()):
         lines.append(_Rule(draw, shape, arities, order, None).text())
     return "\n".join(lines)
+
+
+@st.composite
+def _choices(draw: st.DrawFn, shape: Shape) -> list[str]:
+    """Two rules by which every `p(X)` in a window is either `c` or `k`, now or at its own time."""
+    if draw(st.integers(0, 3)) == 0:
+        return []
+    window = f"[{draw(st.integers(0, 2))}]"
+    if shape.at and draw(st.booleans()):
+        return [f"{one}(X) at T :- p(X) at T {window}, not {other}(X) at T {window}." for one, other in ("ck", "kc")]
+    return [f"{one}(X) :- p(X) {window}, not {other}(X)." for one, other in ("ck", "kc")]
 
 
 class _Rule:

@@ -2,7 +2,7 @@
 
 The lower program is stratified and has, besides the program's own lower rules, a rule for every group of connected
 lower conditions of an upper rule: `get(I,N,M) :- source(I,N,M), not nGet(I,N,M).` becomes a lower rule with the head
-`#1(I,N,M)` and the upper rule `get(I,N,M) :- #1(I,N,M), not nGet(I,N,M).` So the joins of the upper rules are done by
+`$1(I,N,M)` and the upper rule `get(I,N,M) :- $1(I,N,M), not nGet(I,N,M).` So the joins of the upper rules are done by
 whoever evaluates the lower program, for all time-points at once. (V. Lifschitz and H. Turner, "Splitting a logic
 program", ICLP 1994: answers of the whole are answers of the upper part over the one of the lower part.)
 """
@@ -32,7 +32,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The two programs. Predicates of the upper rules that are lower ones begin with `#`."""
+    """The two programs. Predicates of the upper rules that are lower ones begin with `$`."""
 
     lower: LarsTree
     upper: tuple[Rule, ...]
@@ -59,11 +59,11 @@ def split(tree: LarsTree, upper: Collection[Predicate], present: Collection[Pred
     >>> text = "a(X) :- p(X) [2], q(X,Y), not b(X), r(Z). b(X) :- p(X), not a(X)."
     >>> parts = split(parse(text).tree, {("a", 1), ("b", 1)}, ())
     >>> print(parts.lower)
-    #0(X) :- p(X) [2], q(X,Y).
-    #1 :- r(Z).
-    #2(X) :- p(X).
+    $0(X) :- p(X) [2], q(X,Y).
+    $1 :- r(Z).
+    $2(X) :- p(X).
     >>> print(*parts.upper)
-    a(X) :- #0(X), #1, not b(X). b(X) :- #2(X), not a(X).
+    a(X) :- $0(X), $1, not b(X). b(X) :- $2(X), not a(X).
     """
     known = {*present, *(functor_of(fact) for fact in tree.facts)}
     splitter = _Splitter(frozenset(upper), known)
@@ -97,7 +97,7 @@ class _Splitter:
         """The head of the lower rule with this body; equal bodies have one rule."""
         name = self._heads.get((tuple(names), body))
         if name is None:
-            name = self._heads[tuple(names), body] = f"#{len(self._heads)}"
+            name = self._heads[tuple(names), body] = f"${len(self._heads)}"
             self.lower.append(Rule(Head(_atom(name, names)), body, _span(body)))
         return _atom(name, names)
 
@@ -133,10 +133,10 @@ class _Splitter:
         kind = (literal.predicate, literal.modality, literal.window)
         if any((g.literal.predicate, g.literal.modality, g.literal.window) == kind for g in self.given):
             return
-        timed = literal.modality in ("always", "at")
+        timed = literal.modality in ("always", "at") and not _asks_now(literal)
         names = [f"A{place}" for place in range(literal.predicate[1])]
         atom = _atom(literal.predicate[0], names)
-        modality: OneOf["now", "sometime", "always", "at"] = "at" if timed else literal.modality
+        modality: OneOf["now", "sometime", "always", "at"] = "at" if timed else literal.modality  # always [0] is now
         asked = Literal(atom, modality, Variable("T") if timed else None, literal.window)
         head = self.named([*names, "T"] if timed else names, (asked,))
         self.given.append(Given(literal, functor_of(head), timed))

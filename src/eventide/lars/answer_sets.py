@@ -1,0 +1,346 @@
+"""Programs with several answers: the rules above a split, evaluated over what the lower program says, as time passes.
+
+Rows of lower predicates come and go; rules are grounded by them (`grounding`), and instances stay as long as their
+rows do. The ground program of a time-point is solved by clingo (`stable_models`), part by part. Where the upper rules
+ask about now only, nothing happens between two changes, so each answer is for a stretch of time-points.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from eventide.lars.grounding import Element, Grounder, Instance, Row
+from eventide.lars.splitting import Given, Split
+from eventide.lars.stable_models import Models, Outcome, Rule, Solver
+from eventide.lars.values import ground_text
+from eventide.syntax.lars_trees import Predicate, Window
+
+Interval = tuple[Row, int, int | None]
+"""A row of a lower predicate, and when it holds: from, up to (None: to the end)."""
+
+
+class Point(NamedTuple):
+    """A derived atom: predicate, arguments, and the time-point it is about (None: now)."""
+
+    name: str
+    row: Row
+    time: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer streams of the time-points `start` … `end` - 1, as far as the upper rules conclude them.
+
+    `models` are the answers that were asked for: the first, all, or what all or some have in common. With none,
+    `reasons` are the numbers of the upper rules that contradict each other.
+    """
+
+    start: int
+    end: int
+    models: tuple[frozenset[Point], ...]
+    reasons: tuple[int, ...] = ()
+    count: int | None = None
+    """How many answer streams there are, if all were asked for."""
+
+
+class Arrivals:
+    """When facts arrived, for windows that count them: the first time-point of each window."""
+
+    def __init__(self, facts: Iterable[tuple[int, str, Row]], windows: Iterable[tuple[Predicate, Window]]) -> None:
+        self._times: dict[tuple[Predicate | None, tuple[int, ...], Row], list[int]] = {}
+        by = {(predicate, window.by) for predicate, window in windows if window.kind == "partition"}
+        counts_all = any(window.kind == "tuple" for _, window in windows)
+        for time, name, row in facts if by or counts_all else ():
+            if counts_all:
+                self._times.setdefault((None, (), ()), []).append(time)
+            for predicate, places in by:
+                if predicate == (name, len(row)):
+                    key = predicate, places, tuple(row[place] for place in places)
+                    self._times.setdefault(key, []).append(time)
+
+    def start(self, window: Window | None, predicate: Predicate, row: Row, t: int) -> int:
+        """The first time-point that a window shows of an atom at t."""
+        if window is None:
+            return 0
+        if window.kind == "time":
+            return max(0, t - window.size)
+        key = (None, (), ()) if window.kind == "tuple" else \
+            (predicate, window.by, tuple(row[place] for place in window.by))
+        times = self._times.get(key, [])
+        seen = bisect_right(times, t)
+        return times[seen - window.size] if seen >= window.size else 0
+
+
+def answers(split: Split, lower: Mapping[Predicate, Sequence[Interval]], end: int, models: Models,
+            arrivals: Arrivals | None = None) -> Iterator[Answer]:
+    """The answers at 0 … end, one after the other; `lower` are the rows of the lower predicates that begin with `$`."""
+    solver = Solver(models)
+    changes: dict[int, list[tuple[bool, Predicate, Row]]] = {0: []}
+    for predicate, rows in lower.items():
+        for row, start, stop in rows:
+            if start <= end:
+                changes.setdefault(start, []).append((True, predicate, row))
+            if stop is not None and stop <= end:
+                changes.setdefault(stop, []).append((False, predicate, row))
+    for change in changes.values():
+        change.sort(key=_goes_first)
+    times = [*sorted(changes), end + 1]
+    held: dict[tuple[Predicate, Row], None] = {}
+    ground = _Ground(split, 0, arrivals)
+    idle = ground.is_idle
+    for start, stop in pairwise(times):
+        for comes, predicate, row in changes[start]:
+            if comes:
+                held[predicate, row] = None
+            else:
+                del held[predicate, row]
+        if split.timeless:
+            ground.change(changes[start])
+            if ground.is_crowded:  # by atoms that no row mentions any more
+                ground = _Ground(split, 0, None)
+                ground.change([(True, predicate, row) for predicate, row in held])
+            yield _answer(start, stop, ground, solver)
+            continue
+        if idle and not held:
+            yield Answer(start, stop, (frozenset(),), (), 1)
+            continue
+        for t in range(start, stop):
+            ground = _Ground(split, t, arrivals)
+            ground.change([(True, predicate, row) for predicate, row in held])
+            yield _answer(t, t + 1, ground, solver)
+
+
+def _goes_first(change: tuple[bool, Predicate, Row]) -> bool:
+    return change[0]
+
+
+def _answer(start: int, stop: int, ground: _Ground, solver: Solver) -> Answer:
+    outcome = ground.outcome(solver)
+    if outcome.conflict is not None:
+        return Answer(start, stop, (), tuple(sorted({ground.numbers[i] for i in outcome.conflict} - {-1})), 0)
+    shown = ground.points
+    found = tuple(frozenset([shown[atom] for atom in model if atom in shown]) for model in outcome.models())
+    return Answer(start, stop, found, (), outcome.count if solver.models == "all" else None)
+
+
+class _Ground:
+    """The ground program of a time-point, kept up to date with the rows of lower predicates.
+
+    An atom of the ground program is a number: a point (`points`), or an element of a body that several points, or the
+    input, can make true.
+    """
+
+    def __init__(self, split: Split, t: int, arrivals: Arrivals | None) -> None:
+        self.split, self.t, self.arrivals = split, t, arrivals
+        self.timeless = split.timeless
+        self.grounder = Grounder(split.upper)
+        self.points: dict[int, Point] = {}
+        self.numbers: list[int] = []
+        """The upper rule of each ground rule, -1 for those that are no rule of the program."""
+        self._atoms: dict[tuple[object, ...], int] = {}
+        self._names: list[str] = []
+        self._rules: dict[Instance, tuple[Rule, tuple[Element, ...]]] = {}
+        self._support: dict[int, int] = {}
+        self._given: dict[Element, None] = {}
+        self._given_points: dict[tuple[int, Row], set[int]] = {}
+        self._lower = {pattern.predicate: number for number, pattern in enumerate(self.grounder.patterns)
+                       if pattern.predicate[0].startswith("$")}
+        self._patterns: dict[Predicate, list[int]] = {}
+        for number, pattern in enumerate(self.grounder.patterns):
+            if pattern.predicate not in self._lower:
+                self._patterns.setdefault(pattern.predicate, []).append(number)
+        self._givens: dict[Predicate, list[tuple[Given, int]]] = {}
+        for given in split.given:
+            self._givens.setdefault(given.predicate, []).append((given, self.grounder.pattern(given.literal)))
+        self.is_idle = not any(True for _ in self.grounder.without_positive())
+        for instance in self.grounder.without_positive():
+            self._take([instance])
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether most of the atoms are of the past."""
+        return len(self._names) > 1000 and len(self._names) > 8 * len(self._rules)
+
+    # -- what comes and goes ------------------------------------------------------------------------------------------
+
+    def change(self, changes: Iterable[tuple[bool, Predicate, Row]]) -> None:
+        """Rows of lower predicates come (True) or go."""
+        for comes, predicate, row in changes:
+            for given, pattern in self._givens.get(predicate, ()):
+                self._give(comes, given, pattern, row)
+            number = self._lower.get(predicate)
+            if number is None:
+                continue
+            element = Element(number, row)
+            if comes:
+                self._take(self.grounder.add(element))
+            else:
+                self._drop(self.grounder.remove(element))
+
+    def _take(self, instances: list[Instance]) -> None:
+        """New instances: their heads are possible, which may complete further instances."""
+        waiting = list(instances)
+        while waiting:
+            instance = waiting.pop()
+            head = self._head(instance)
+            if head is None and instance.head is not None:
+                continue  # concluded for a time that is not on the timeline
+            lower = self._lower.values()
+            positive = tuple(self._element(e) for e in instance.positive if e.pattern not in lower)
+            absent = tuple(e for e in instance.negative if e.pattern in lower)
+            negative = tuple(self._element(e) for e in instance.negative if e.pattern not in lower)
+            self._rules[instance] = ((head, positive, negative), absent)
+            if head is not None:
+                self._support[head] = self._support.get(head, 0) + 1
+                if self._support[head] == 1:
+                    for element in self._elements_with(self.points[head]):
+                        if not self.grounder.holds(element):
+                            waiting.extend(self.grounder.add(element))
+
+    def _drop(self, instances: list[Instance]) -> None:
+        """Instances end; heads without support are no longer possible, and so are instances that need them.
+
+        Atoms that only support each other may stay possible. That costs time, not answers.
+        """
+        waiting = list(instances)
+        while waiting:
+            instance = waiting.pop()
+            known = self._rules.pop(instance, None)
+            head = None if known is None else known[0][0]
+            if head is not None:
+                self._support[head] -= 1
+                if not self._support[head]:
+                    del self._support[head]
+                    for element in self._elements_with(self.points[head]):
+                        if self.grounder.holds(element) and element not in self._given:
+                            waiting.extend(self.grounder.remove(element))
+
+    def _give(self, comes: bool, given: Given, pattern: int, row: Row) -> None:
+        """The input says, or says no more, that an upper atom holds."""
+        if given.timed and given.literal.modality == "always":
+            *args, time = row
+            assert isinstance(time, int)
+            self._given_points.setdefault((pattern, tuple(args)), set()).add(time)
+            element = Element(pattern, tuple(args))
+            if self._all_possible(element) and not self.grounder.holds(element):
+                self._take(self.grounder.add(element))
+            return
+        element = Element(pattern, row)
+        if comes:
+            self._given[element] = None
+            if not self.grounder.holds(element):
+                self._take(self.grounder.add(element))
+        else:
+            del self._given[element]
+            if not any(self._support.get(atom) for atom in self._made_by(element)):
+                self._drop(self.grounder.remove(element))
+
+    # -- atoms --------------------------------------------------------------------------------------------------------
+
+    def _atom(self, key: tuple[object, ...], name: str) -> int:
+        number = self._atoms.get(key)
+        if number is None:
+            number = self._atoms[key] = len(self._names)
+            self._names.append(name)
+        return number
+
+    def _point(self, name: str, row: Row, time: int | None) -> int:
+        point = Point(name, row, time)
+        number = self._atoms.get(point)
+        if number is None:
+            number = self._atom(point, ground_text(name, row) + ("" if time is None else f" @{time:020}"))
+            self.points[number] = point
+        return number
+
+    def _head(self, instance: Instance) -> int | None:
+        if instance.head is None:
+            return None
+        time = None if self.timeless else self.t
+        if instance.time is not None:
+            if not isinstance(instance.time, int) or not 0 <= instance.time <= self.t:
+                return None
+            time = instance.time
+        return self._point(*instance.head, time)
+
+    def _start(self, element: Element, row: Row) -> int:
+        pattern = self.grounder.patterns[element.pattern]
+        if pattern.window is None or pattern.window.kind == "time" or self.arrivals is None:
+            return 0 if pattern.window is None else max(0, self.t - pattern.window.size)
+        return self.arrivals.start(pattern.window, pattern.predicate, row, self.t)
+
+    def _elements_with(self, point: Point) -> Iterator[Element]:
+        """The elements of bodies that a point may make true."""
+        for number in self._patterns.get((point.name, len(point.row)), ()):
+            pattern = self.grounder.patterns[number]
+            element = Element(number, (*point.row, point.time) if pattern.modality == "at" else point.row)  # type: ignore[arg-type]
+            if self.timeless or (pattern.modality == "now" and point.time == self.t):
+                yield element
+            elif pattern.modality in ("sometime", "at"):
+                if point.time is not None and point.time >= self._start(element, point.row):
+                    yield element
+            elif pattern.modality == "always" and self._all_possible(element):
+                yield element
+
+    def _all_possible(self, element: Element) -> bool:
+        """Whether an atom is possible, or given, at all time-points of its window."""
+        given = self._given_points.get((element.pattern, element.row), set())
+        name = self.grounder.patterns[element.pattern].predicate[0]
+        return all(time in given or self._support.get(self._atoms.get(Point(name, element.row, time), -1))
+                   for time in range(self._start(element, element.row), self.t + 1))
+
+    def _made_by(self, element: Element) -> list[int]:
+        """The points that make an element true: one of them, and for `always` all together."""
+        pattern = self.grounder.patterns[element.pattern]
+        name = pattern.predicate[0]
+        if self.timeless:
+            return [self._point(name, element.row, None)]
+        if pattern.modality == "now":
+            return [self._point(name, element.row, self.t)]
+        if pattern.modality == "at":
+            *args, time = element.row
+            shown = isinstance(time, int) and self._start(element, tuple(args)) <= time <= self.t
+            return [self._point(name, tuple(args), time)] if shown and isinstance(time, int) else []
+        times = range(self._start(element, element.row), self.t + 1)
+        if pattern.modality == "always":
+            given = self._given_points.get((element.pattern, element.row), set())
+            return [self._point(name, element.row, time) for time in times if time not in given]
+        known = [self._atoms.get(Point(name, element.row, time)) for time in times]
+        return [atom for atom in known if atom is not None]
+
+    def _element(self, element: Element) -> int:
+        """The atom of an element: the point itself if nothing else makes it true."""
+        if self.timeless and not self._givens:
+            return self._point(self.grounder.patterns[element.pattern].predicate[0], element.row, None)
+        return self._atom(("element", element), f"element {element.pattern} {element.row}")
+
+    # -- the answer ---------------------------------------------------------------------------------------------------
+
+    def outcome(self, solver: Solver) -> Outcome:
+        """The answer sets of the ground program as it is."""
+        rules: list[Rule] = []
+        self.numbers = []
+        holds = self.grounder.holds
+        for instance, (rule, absent) in self._rules.items():
+            if not (absent and any(map(holds, absent))):
+                rules.append(rule)
+                self.numbers.append(instance.rule)
+        if not self.timeless or self._givens:
+            elements = [key[1] for key in list(self._atoms) if key[0] == "element"]
+            for element in elements:
+                assert isinstance(element, Element)
+                rules += self._definition(element)
+        self.numbers += [-1] * (len(rules) - len(self.numbers))
+        return solver.solve(rules, self._names.__getitem__)
+
+    def _definition(self, element: Element) -> list[Rule]:
+        atom = self._element(element)
+        if element in self._given:
+            return [(atom, (), ())]
+        points = self._made_by(element)
+        if self.grounder.patterns[element.pattern].modality == "always" and not self.timeless:
+            return [(atom, tuple(points), ())]
+        return [(atom, (point,), ()) for point in points]
