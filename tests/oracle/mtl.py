@@ -283,6 +283,8 @@ def _binding_atoms(literal: Literal) -> Iterator[Atom]:
         yield from _binding_atoms(literal.child)
     elif isinstance(literal, Since):
         yield from _binding_atoms(literal.right)
+        if Fraction(0) not in literal.span:  # otherwise the right side may hold now, and the left is not asked
+            yield from _binding_atoms(literal.left)
 
 
 class Model:

@@ -2,7 +2,7 @@
 
 Inputs are A, B (one argument), C (two), E (none) and V (an entity and a number). P, Q and R are derived and may depend
 on themselves and on each other; S and T are derived from them and may deny them. Facts are given for
-what the rules read, Q excepted.
+what the rules read, Q excepted (unless nothing else is read).
 """
 
 from __future__ import annotations
@@ -160,6 +160,6 @@ def cases(draw: DrawFn, kind: Kind = Kind()) -> Case:  # noqa: B008 (frozen)
               for _ in range(draw(st.integers(0, 2)))]
     read = {part.name for rule in rules for literal in rule.body for part in literals_in(literal)
             if isinstance(part, Atom) and not isinstance(literal, Not)}
-    facts = [draw(_facts(kind, name)) for name in sorted(read - {"Q"}) or ["A"]
+    facts = [draw(_facts(kind, name)) for name in sorted(read - {"Q"}) or sorted(read)
              for _ in range(draw(st.sampled_from([2, 1, 3])))]
     return Case(tuple(rules), tuple(dict.fromkeys(facts)))
