@@ -18,6 +18,7 @@ from eventide.lars.grounding import Atom, Element, Grounder, Instance, Pattern, 
 from eventide.lars.values import ground_atom, ground_text
 from eventide.lars.visibility import Occurrence, Visibility
 from eventide.maintenance.defaults import extended
+from eventide.maintenance.environments import is_covered
 from eventide.maintenance.network import LIMIT, Justification, Network
 from eventide.syntax.lars_trees import LarsTree, Predicate
 from eventide.syntax.terms import Term
@@ -29,7 +30,7 @@ got there), edge (the same at the first time-point of a tuple window), tick (now
 what `visibility` names its tokens."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Fact:
     """An input fact at its time.
 
@@ -146,6 +147,10 @@ class MaintainedSession:
     def is_background(self, name: str, row: Row) -> bool:
         """Whether an atom holds always."""
         return (name, row) in self._background
+
+    def follows(self, element: Element, environment: int) -> bool:
+        """Whether a part of a body follows from an environment."""
+        return self._is_premise(element) or is_covered(environment, self.network.environments(element))
 
     def constraints(self) -> Iterator[Instance]:
         """The contradictions whose positive parts are possible now."""

@@ -32,6 +32,19 @@ def term_of(value: Value) -> Atom | Number:
     return Number(value) if isinstance(value, int) else value
 
 
+def python_value(value: object) -> Value:
+    """A value as tables hold it: a float becomes a term, what is neither number nor text becomes text.
+
+    >>> python_value(3), python_value(2.5), python_value("a"), python_value(True)
+    (3, Number(value=2.5), 'a', 'true')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | str):
+        return value
+    return Number(value) if isinstance(value, float) else str(value)
+
+
 def ground_atom(term: Term) -> tuple[str, tuple[Value, ...]]:
     """A ground atom as its name and its values.
 

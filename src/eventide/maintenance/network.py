@@ -125,6 +125,11 @@ class Network(Generic[Key]):
         node = self._nodes.get(key)
         return frozenset() if node is None else frozenset(map(self.assumptions, node.label))
 
+    def environments(self, key: Key) -> tuple[int, ...]:
+        """The label of a node as bits."""
+        node = self._nodes.get(key)
+        return () if node is None else tuple(node.label)
+
     def is_possible(self, key: Key) -> bool:
         """Whether a node holds in some consistent context."""
         node = self._nodes.get(key)
