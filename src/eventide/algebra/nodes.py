@@ -385,13 +385,39 @@ class Allen:
 
 @dataclass(frozen=True, slots=True)
 class Shifted(_FieldsOfChild):
-    """The metric operators on time: `shift` by low, `dilate` ("sometime low to high ago"), `erode` ("always")."""
+    """The metric operators on time: `shift` by low, `dilate` ("sometime low to high ago"), `erode` ("always").
+
+    `high` None is infinity. With `dense`, times are cells of dense time (`kernels.dense`), and a bound can be excluded.
+    """
 
     child: Node
     kind: Literal["shift", "dilate", "erode"]
     low: int
-    high: int
+    high: int | None
+    low_open: bool = False
+    high_open: bool = False
+    dense: bool = False
     sort: Sort = "intervals"
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """On cells of dense time: where `right` held low to high ago, and `left` at all times between then and now.
+
+    The columns of the left are among those of the right.
+    """
+
+    left: Node
+    right: Node
+    low: int
+    high: int | None
+    low_open: bool = False
+    high_open: bool = False
+    sort: Sort = "intervals"
+
+    @property
+    def fields(self) -> Fields:
+        return self.right.fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -508,14 +534,15 @@ class Output:
 Node = (
     Table | Unit | Events | Fluent | Equal | Same | Select | Compute | Function | Attach | Copy
     | Rename | Uncertain | Project | Join | Without | Union | Number | Count
-    | Boundaries | Runs | Keys | At | Timeless | Always | Lasting | Spans | Allen | Shifted | Slice | Inertia | Fired
+    | Boundaries | Runs | Keys | At | Timeless | Always | Lasting | Spans | Allen | Shifted | Since
+    | Slice | Inertia | Fired
 )
 
 
 def children_of(node: Node) -> Iterator[Node]:
     """The operands of a node, in order."""
     match node:
-        case Join(left, right) | Without(left, right):
+        case Join(left, right) | Without(left, right) | Since(left, right):
             yield left
             yield right
         case Allen(_, _, source, target):

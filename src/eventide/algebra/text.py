@@ -31,6 +31,7 @@ from eventide.algebra.nodes import (
     Same,
     Select,
     Shifted,
+    Since,
     Slice,
     Spans,
     Table,
@@ -55,6 +56,11 @@ def _list(fields: Fields) -> str:
 def _pair(fields: Fields) -> str:
     arguments, value = names(fields[:-1]), fields[-1].name
     return f"({', '.join(arguments)})={value}" if arguments else f"={value}"
+
+
+def _bounds(node: Shifted | Since) -> str:
+    left, right = "(" if node.low_open else "[", ")" if node.high_open or node.high is None else "]"
+    return f"{left}{node.low}, {'inf' if node.high is None else node.high}{right}"
 
 
 def label(node: Node) -> str:
@@ -116,7 +122,10 @@ def label(node: Node) -> str:
         case Allen(relation, mode):
             return f"{relation}, giving {mode.replace('_', ' ')}"
         case Shifted(_, kind, low, high):
-            return f"{kind} by {low}" if kind == "shift" else f"{kind} by [{low}, {high}]"
+            return f"{kind} by {low}" if kind == "shift" else f"{kind} by {_bounds(node)}"
+        case Since(left, right):
+            common = [n for n in names(left.fields) if n in names(right.fields)]
+            return f"since {_bounds(node)}{' on ' + ', '.join(common) if common else ''}"
         case Slice(_, low, high):
             return f"cut to [{low}, {high})"
         case Inertia(name, fields):

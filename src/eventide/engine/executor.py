@@ -10,6 +10,7 @@ import numpy as np
 from eventide.algebra import nodes as n
 from eventide.algebra.nodes import TIME
 from eventide.engine.changes import Kept, SimpleFluent
+from eventide.engine.deltas import CycleShape, GrowingCycle
 from eventide.engine.operators import OPERATORS, Result
 from eventide.engine.relation import (
     Relation,
@@ -36,6 +37,14 @@ class PlanIndex:
                 self.children[id(node)] = operands
                 for child in operands:
                     self.uses[child] = self.uses.get(child, 0) + 1
+        self._shapes: dict[int, CycleShape] = {}
+
+    def shape(self, stratum: n.Stratum) -> CycleShape:
+        """The shape of a cycle."""
+        known = self._shapes.get(id(stratum.definitions))  # the shape holds them, so that the id stays theirs
+        if known is None:
+            known = self._shapes[id(stratum.definitions)] = CycleShape(stratum.definitions)
+        return known
 
 
 class Executor:
@@ -51,6 +60,10 @@ class Executor:
         self.horizon: int | None = None
         self.beyond = 0
         """How many intervals have a partner for `before` beyond the horizon only."""
+        self.limit: int | None = None
+        """Up to where cycles that can only grow are followed, as an offset on the timeline; None: as far as they go."""
+        self.cut: set[str] = set()
+        """Definitions of which something beyond the limit was left out."""
         self.fired: dict[str, Rows] = {}
         self.kept: dict[str, Kept] = {}
         self.found: dict[str, SimpleFluent] = {}
@@ -96,6 +109,12 @@ class Executor:
         Effects at T show after T only, so the fixpoint is unique (the component is locally stratified by time) and
         every round settles at least one more time-point.
         """
+        shape = self._index.shape(stratum)
+        if shape.can_only_grow:
+            self._settling = True
+            GrowingCycle(self, shape).settle()
+            self._settling = False
+            return
         members = [definition.name for definition in stratum.definitions]
         reads: dict[str, frozenset[str]] = {}
         for definition in stratum.definitions:
@@ -149,6 +168,15 @@ class Executor:
             else:
                 self._release(node)
         return known
+
+    def apply(self, node: n.Node, operands: dict[int, Result]) -> Result:
+        """A node over operands (by their ids) that are given instead of evaluated."""
+        memo, selected = self._memo, self.selected
+        self._memo, self.selected = operands, {}
+        try:
+            return OPERATORS[type(node)](self, node)
+        finally:
+            self._memo, self.selected = memo, selected
 
     def leaf(self, node: n.Events | n.Fluent | n.Fired) -> Result | None:
         """What is known under the name of a leaf."""

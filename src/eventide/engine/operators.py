@@ -34,6 +34,8 @@ from eventide.engine.relation import (
 from eventide.errors import RuleError
 from eventide.kernels.allen import allen
 from eventide.kernels.arrays import Intervals
+from eventide.kernels.dense import OperatorCells
+from eventide.kernels.dense_since import since_cells
 from eventide.kernels.intervals import clip, difference, intersect, longer_than, shorter_than, union, union_all
 from eventide.kernels.metric import dilate, erode, shift_by
 from eventide.kernels.stab import ends_of, stab_any, starts_of
@@ -420,8 +422,22 @@ def _shifted(run: Executor, node: n.Shifted) -> Result:
     if node.kind == "shift":
         moved = shift_by(child.intervals, node.low, shift)
     else:
-        moved = (dilate if node.kind == "dilate" else erode)(child.intervals, node.low, node.high, shift)
+        verb = dilate if node.kind == "dilate" else erode
+        moved = verb(child.intervals, node.low, node.high, shift, low_open=node.low_open, high_open=node.high_open,
+                     pinned=node.dense, trusted=True)
     return Relation(run.space, child.fields, moved)
+
+
+@operator(n.Since)
+def _since(run: Executor, node: n.Since) -> Result:
+    left, right = run.relation_of(node.left), run.relation_of(node.right)
+    if len(left.fields) < len(right.fields):
+        keys = right.keys()
+        left = widen(left, Rows(right.fields, unpack(run.space, right.fields, keys), int(keys.shape[0]), timed=False))
+    bounds = OperatorCells(node.low, node.high, node.low_open, node.high_open)
+    found = since_cells(left.project(right.fields).intervals, right.intervals, bounds, run.space.timeline.shift,
+                        trusted=True)
+    return Relation(run.space, right.fields, found)
 
 
 @operator(n.Slice)

@@ -18,6 +18,7 @@ from eventide.kernels.dense import (
     operator_cells,
     to_cells,
 )
+from eventide.kernels.dense_since import since_cells
 from eventide.kernels.inertia import BROKEN, INITIATED, TIES, inertia, inertia_values, merge_tagged, tag, tag_rows
 from eventide.kernels.intervals import (
     clip,
@@ -99,6 +100,7 @@ __all__ = [
     "shift_by",
     "shorter_than",
     "since",
+    "since_cells",
     "sort_points",
     "sort_with_order",
     "stab",
@@ -134,6 +136,7 @@ def warm() -> None:
     intersect_at(a, bases, b, 4)
     difference_at(a, bases, b, 4)
     dilate_cells(a, operator_cells(0, True, 1, True, Fraction(1)), 4)
+    since_cells(a, b, operator_cells(0, True, 1, True, Fraction(1)), 4)
     # packing, sorting, joins
     field(pack([points], [8], points, 8), 0, 4)
     order(mixed)
