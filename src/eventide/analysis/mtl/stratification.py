@@ -1,0 +1,44 @@
+"""Pass: which predicates depend on each other. Recursion is fine, through time and through data, but not through `not`.
+
+Negation is stratified: a predicate that is negated is complete before it is asked for. `not F` then holds at exactly
+those rational times at which F does not.
+"""
+
+from __future__ import annotations
+
+from eventide.analysis.graphs import components, is_cycle
+from eventide.analysis.mtl.model import MtlModel
+from eventide.analysis.patterns import name_of
+from eventide.syntax.mtl_trees import Not, predicates_in
+
+
+def stratify(model: MtlModel) -> None:
+    """Fill `components`, `levels` and `cycles`; report negation inside a cycle, with the way back."""
+    model.components = components(model.reads)
+    home = {name: number for number, members in enumerate(model.components) for name in members}
+    for members in model.components:
+        below = [model.levels[read] for member in members for read in model.reads[member]
+                 if read in model.levels and read not in members]
+        model.levels.update(dict.fromkeys(members, 1 + max(below, default=0)))
+        if is_cycle(members, model.reads):
+            model.cycles.append(tuple(sorted(members)))
+    for rule in model.rules:
+        head = rule.head.template
+        for condition in rule.body:
+            for predicate in predicates_in(condition.formula) if isinstance(condition, Not) else ():
+                if home.get(predicate.template) == home[head]:
+                    way = " → ".join(_way(model, predicate.template, head, home[head], home))
+                    model.report("error", "negation-cycle", f"{rule.head.name} depends on its own negation: {way}, "
+                                 f"and not {predicate}", condition.span,
+                                 "negated predicates must not depend on the head of the rule")
+
+
+def _way(model: MtlModel, start: str, goal: str, component: int, home: dict[str, int]) -> list[str]:
+    """From what is negated to the head of the rule, through what it reads."""
+    ways = [[start]]
+    for way in ways:
+        if way[-1] == goal:
+            break
+        ways += [[*way, read] for read in sorted(model.reads[way[-1]])
+                 if home.get(read) == component and all(read not in w for w in ways)]
+    return [name_of(name) for name in reversed(way)]

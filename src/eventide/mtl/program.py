@@ -1,0 +1,154 @@
+"""DatalogMTL programs as users hold them: checked, run, read. Streams and sessions live beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from eventide.algebra.text import to_text
+from eventide.analysis.mtl.model import MtlModel
+from eventide.analysis.mtl.passes import analyse
+from eventide.analysis.patterns import leaf_count, name_of
+from eventide.engine.answers import arguments
+from eventide.engine.recognition import Counts
+from eventide.engine.relation import unpack
+from eventide.errors import InputError, ProgramError, RuleError
+from eventide.mtl.cells import DenseFacts
+from eventide.mtl.facts import read_facts
+from eventide.mtl.materialisation import Compiled, Materialisation
+from eventide.mtl.results import MtlResult, joined_tables, predicate_table
+from eventide.syntax.diagnostics import Diagnostic
+from eventide.syntax.mtl import parse as parse_rules
+
+Horizon = Fraction | int | str
+
+
+class MtlProgram:
+    """A checked DatalogMTL program. Make one with `eventide.load("x.mtl")` or `eventide.parse(…, language="mtl")`."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self.texts = dict(texts)
+        parsed = [parse_rules(text.removeprefix("\ufeff"), source) for source, text in texts.items()]
+        self.model: MtlModel = analyse([rule for part in parsed for rule in part.rules],
+                                       [problem for part in parsed for problem in part.diagnostics])
+
+    # -- what it is -------------------------------------------------------------------------------------------------
+
+    def check(self) -> list[Diagnostic]:
+        """Every problem found, errors first; an empty list means that nothing is wrong.
+
+        >>> import eventide as ev
+        >>> [d.code for d in ev.parse("P(X) :- <>+[0,1] Q(X), not R(Y).", language="mtl").check()]
+        ['looks-ahead', 'unsafe-variable']
+        """
+        rank = {"error": 0, "warning": 1, "info": 2}
+        return sorted(self.model.diagnostics, key=lambda d: rank[d.severity])
+
+    def require_sound(self) -> None:
+        """Raise ProgramError with every error found, if there is one."""
+        errors = [d for d in self.model.diagnostics if d.severity == "error"]
+        if errors:
+            rendered = "\n".join(d.render(self.texts.get(d.span.source) if d.span else None) for d in errors)
+            raise ProgramError(rendered, errors)
+
+    def explain_plan(self) -> str:
+        """The plan as an indented tree, level by level; operators count in cells, two for each step of the grid."""
+        self.require_sound()
+        return to_text(self.compiled.on_grid(self.compiled.denominator()).plan)
+
+    @property
+    def fluents(self) -> list[str]:
+        """The names of the predicates that the program derives."""
+        return list(dict.fromkeys(name_of(template) for template in self.model.defined))
+
+    @property
+    def known(self) -> Collection[tuple[str, int]]:
+        """Every predicate of the rules, by name and number of arguments: facts may be given of all of them."""
+        return [(name_of(template), leaf_count(template)) for template in self.model.predicates]
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """The program with its plans."""
+        self.require_sound()
+        return Compiled(self.model)
+
+    # -- running ----------------------------------------------------------------------------------------------------
+
+    def read(self, events: object, **options: Any) -> DenseFacts:
+        """The facts of files or tables; those that no rule reads are noted."""
+        return read_facts(events, known=self.known, **options)
+
+    def materialisation(self, events: object, *, horizon: Horizon | None = None, **options: Any) -> Materialisation:
+        """Facts loaded and ready to be evaluated; `run` does this and collects the answers."""
+        self.require_sound()
+        facts = events if isinstance(events, DenseFacts) else self.read(events, **options)
+        return Materialisation(self.compiled, facts, time_of("horizon", horizon))
+
+    def run(self, events: object, *, horizon: Horizon | None = None, fluents: Sequence[str] | None = None,
+            **options: Any) -> MtlResult:
+        """The maximal intervals of every derived predicate over all facts.
+
+        `events` is a path, a table, a dict of tables by predicate, or a list of these. With a `horizon` nothing later
+        is asked for; without one, rules that go on for ever are followed for a while, and `result.cut` says so.
+
+        >>> import eventide as ev
+        >>> program = ev.parse("Steady(X) :- []-[0,4] <>-[0,2] Sig(X).", language="mtl")
+        >>> program.run({"Sig": pa.table({"time": ["0", "3/2", "7/2", "5"], "x": ["a"] * 4})}).timeline()
+        {'Steady(a)': ['[4,7]']}
+        """
+        wanted = self.wanted(fluents)
+        run = self.materialisation(events, horizon=horizon, **options)
+        try:
+            run.run()
+        except RuleError as error:
+            raise self.placed(error) from error
+        return result_of(run, wanted)
+
+    def wanted(self, fluents: Sequence[str] | None) -> list[str]:
+        """The predicates to report, as templates; InputError for names that the rules do not have."""
+        if isinstance(fluents, str):
+            raise InputError(f"fluents is the text {fluents!r}; expected a list of names, such as [{fluents!r}]")
+        if fluents is None:
+            return list(self.model.defined)
+        known = {name_of(template) for template in self.model.predicates}
+        unknown = [name for name in fluents if name not in known]
+        if unknown:
+            raise InputError(f"the program has no {', '.join(unknown)}; it derives {', '.join(self.fluents)}")
+        return [template for template in self.model.predicates if name_of(template) in fluents]
+
+    def placed(self, error: RuleError) -> ProgramError:
+        """An error of running rules as a diagnostic at a rule it is about."""
+        rules = [rule for rule in self.model.rules if rule.head.template in error.definitions]
+        problem = Diagnostic("error", error.code, error.message, rules[0].span if rules else None, error.hint)
+        return ProgramError(problem.render(), [problem])
+
+
+def time_of(name: str, time: Horizon | None) -> Fraction | None:
+    """A time that a user gives: a whole number, a fraction, or its text.
+
+    >>> time_of("horizon", "7/2")
+    Fraction(7, 2)
+    """
+    if time is None:
+        return None
+    try:
+        return Fraction(time)
+    except (ValueError, TypeError, ZeroDivisionError, OverflowError):
+        raise InputError(f"{name} is {time!r}; expected a number such as 12, 7/2 or 3.5") from None
+
+
+def result_of(run: Materialisation, wanted: Sequence[str]) -> MtlResult:
+    """The rows of some predicates."""
+    tables: list[pa.Table] = []
+    for template in wanted:
+        relation = run.relations[template]
+        if len(relation):
+            columns = unpack(relation.space, relation.fields, relation.intervals.starts)
+            texts = arguments(template, relation.fields, columns, relation.space, len(relation))
+            tables.append(predicate_table(name_of(template), texts, *run.cells(template), run.denominator))
+    result = MtlResult(joined_tables(tables), Counts(facts=run.facts, queries=1))
+    return result
