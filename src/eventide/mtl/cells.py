@@ -67,6 +67,16 @@ class DenseFacts:
     def __len__(self) -> int:
         return len(self.facts)
 
+    @property
+    def bad(self) -> tuple[BadRow, ...]:
+        """The first rows that were no facts."""
+        return self.facts.bad
+
+    @property
+    def bad_count(self) -> int:
+        """How many rows were no facts."""
+        return self.facts.bad_count
+
     def on_grid(self, denominator: int) -> DenseFacts:
         """The same facts on a finer grid; its denominator is a multiple of theirs.
 

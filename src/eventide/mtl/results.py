@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from eventide.engine.recognition import Counts
 from eventide.formats.facts import Ints
 from eventide.mtl.cells import EVER, NEVER, Mask
 from eventide.results import Result
@@ -79,11 +80,19 @@ def interval_text(start: str, end: str | None, left: str, right: str) -> str:
 
 
 class MtlResult(Result):
-    """The maximal intervals of the derived predicates."""
+    """The maximal intervals of the derived predicates.
+
+    Up to `until` they are right and complete (None: everywhere); `cut` are the predicates that go on beyond it.
+    """
+
+    def __init__(self, table: pa.Table, counts: Counts, *, until: Fraction | None = None,
+                 cut: Sequence[str] = ()) -> None:
+        super().__init__(table, counts)
+        self.until, self.cut = until, tuple(cut)
 
     def __getitem__(self, fluent: str) -> MtlResult:
         """The rows of one predicate."""
-        return MtlResult(super().__getitem__(fluent)._table, self.counts)
+        return MtlResult(super().__getitem__(fluent)._table, self.counts, until=self.until, cut=self.cut)
 
     def timeline(self) -> dict[str, list[str]]:  # type: ignore[override]  # intervals of dense time are texts
         """The intervals by atom, as texts: `{"Mon(n1,s)": ["[0,7]", "[10,14]"]}`."""
