@@ -172,6 +172,10 @@ class Program:
             return checked
         return settled(checked, options.get("bad_rows", "fail"), options.get("bad_file"))
 
+    def background_store(self) -> Store:
+        """The values of rules and background, coded; facts are still to come."""
+        return self._store(Facts())
+
     def _store(self, facts: Facts) -> Store:
         store = Store(functions=self._predicates)
         types, counted = self.model.types, self.model.counted
@@ -406,7 +410,7 @@ class Program:
                  evaluation: Evaluation = "auto") -> Session:
         self.require_sound()
         settings = Settings(window, None, start, None, tick, initially_at, ties)
-        store = self._store(Facts())
+        store = self.background_store()
         inputs: dict[str, Retained] = {}
         for template, kind in self.model.inputs.items():
             inputs[template] = Retained.nothing(template, kind, self._column_types(template),

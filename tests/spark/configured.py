@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ path = "in"
 max_files = {files}
 [rules]
 program = "rules.ec"
+{uncertain}
 [window]
 window = {window}
 step = {step}
@@ -53,12 +55,14 @@ class Configured:
     """A folder with rules, a configuration and files that come one after the other."""
 
     def __init__(self, folder: Path, rules: str = RULES, *, files: int = 1, window: int = 40, step: int = 10,
-                 delay: int = 0, emit: str = "changes", more: str = "") -> None:
+                 delay: int = 0, emit: str = "changes", more: str = "", uncertain: str = "") -> None:
         self.folder, self.config = folder, folder / "stream.toml"
-        self.options = {"window": window, "step": step, "start": 0}
+        self.options: dict[str, Any] = {"window": window, "step": step, "start": 0}
+        self.options |= tomllib.loads(uncertain)
         (folder / "in").mkdir(parents=True)
         (folder / "rules.ec").write_text(rules)
-        self.config.write_text(CONFIG.format(files=files, window=window, step=step, delay=delay, emit=emit) + more)
+        self.config.write_text(CONFIG.format(files=files, window=window, step=step, delay=delay, emit=emit,
+                                             uncertain=uncertain) + more)
         self._fed = 0
 
     def feed(self, text: str, ending: str = ".csv") -> Path:
@@ -74,10 +78,16 @@ class Configured:
         """`eventide stream`; its exit code."""
         return main(["stream", str(self.config), *(options or ("--once",))])
 
+    def table(self) -> pa.Table:
+        """The answers."""
+        return pa.concat_tables([pq.ParquetFile(path).read() for path in self._answers()])
+
+    def _answers(self) -> list[Path]:
+        return sorted((self.folder / "out").glob("batch=*/*.parquet"))
+
     def out(self) -> Rows:
         """The rows of the answers."""
-        tables = [pq.ParquetFile(path).read() for path in sorted((self.folder / "out").glob("batch=*/*.parquet"))]
-        return sorted_rows(pa.concat_tables(tables)) if tables else []
+        return sorted_rows(self.table()) if self._answers() else []
 
     def lines(self, sink: str) -> list[dict[str, Any]]:
         """The rows of a side output."""

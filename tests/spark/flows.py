@@ -14,7 +14,9 @@ import pyarrow as pa
 import eventide as ev
 from eventide.formats.facts import Facts, chosen
 from eventide.results import emitted, listed
-from eventide.spark.flow import CHANGES, COUNTS, LATE, Bucket, Flow, Unit, table_of
+from eventide.spark.buckets import Bucket
+from eventide.spark.flow import Flow
+from eventide.spark.units import CHANGES, COUNTS, LATE, Unit, table_of
 
 Row = tuple[object, ...]
 Given = tuple[Unit, Facts]

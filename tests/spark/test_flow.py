@@ -24,7 +24,8 @@ from eventide.analysis.patterns import name_of
 from eventide.applications import APPLICATIONS
 from eventide.applications.maritime import generator as maritime
 from eventide.formats.facts import merged
-from eventide.spark.flow import Unit, flow_of
+from eventide.spark.flow import flow_of
+from eventide.spark.units import Unit
 
 Locate = Callable[[str], Path]
 FEWER = settings(max_examples=max(settings().max_examples // 4, 8))

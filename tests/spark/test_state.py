@@ -15,8 +15,9 @@ from tests.spark.configured import RULES
 import eventide as ev
 from eventide.spark import state
 from eventide.spark.failures import ServiceError
-from eventide.spark.flow import Flow, Unit, flow_of
+from eventide.spark.flow import Flow, flow_of
 from eventide.spark.state import Head, Held, Key, processed
+from eventide.spark.units import Unit
 
 KEY: Key = ("stream", 1, 0)
 
@@ -114,6 +115,7 @@ def test_another_worker_hands_over(monkeypatch: pytest.MonkeyPatch) -> None:
     worker = multiprocessing.get_context("spawn").Process(target=_have, args=(plan, store, there))
     worker.start()
     try:
+        assert here.poll(60), "the other worker never began"
         store.first, store.slices = here.recv()
         monkeypatch.setattr(state, "_rebuilt", lambda *_: pytest.fail("it was built from the store"))
         rows, _ = processed(plan, KEY, parts(plan, 1), store, Held())

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.probability.worlds import END, Case, cases, facts_of, uncertain_text
+from tests.spark.configured import Configured, sorted_rows
 from tests.spark.exchanges import uncertain
 from tests.spark.test_partitioning import PAIRS
 
@@ -20,7 +24,11 @@ from eventide.formats.facts import Facts
 from eventide.probability.events import History
 from eventide.probability.recognition import Uncertainty
 from eventide.spark.batch import run, uncertain_partitioning_of
+from eventide.spark.config import load_config
+from eventide.spark.failures import ServiceError
 from eventide.spark.flow import flow_of
+from eventide.spark.running import check, prepare
+from eventide.spark.streaming import stream
 
 WINS = {"time": [1, 1, 2, 4, 6], "event": ["win", "win", "win", "win", "lose"],
         "who": ["ann", "ann", "bob", "bob", "ann"], "probability": [0.5, 0.5, 0.25, 0.5, 0.4]}
@@ -72,9 +80,14 @@ def test_pairs_are_spread_and_what_needs_everybody_runs_in_one_bucket() -> None:
     assert whole.one_bucket and "runs in one bucket" in whole.diagnostics[0].message
 
 
-def test_streams_know_certain_facts_only() -> None:
-    with pytest.raises(InputError, match="streams on Spark know certain facts only"):
-        flow_of(ev.parse(RICH), buckets=2, window=5, probabilistic=True)
+def test_streams_that_make_no_sense_are_refused() -> None:
+    program = ev.parse(RICH)
+    for options, message in (({"horizon": 5}, "Allen relations have no probabilities yet"),
+                             ({"history": "exact"}, "history exact keeps the whole past"),
+                             ({"threshold": "0.5", "emit": "final"}, "none is ever final"),
+                             ({"probabilistic": False, "threshold": 0.5}, "need probabilistic=True")):
+        with pytest.raises(InputError, match=message):
+            flow_of(program, **{"buckets": 2, "window": 5, "probabilistic": True, **options})
     with pytest.raises(ProgramError, match="this rule has a probability"):
         flow_of(ev.parse("0.5::" + RICH), buckets=2, window=5)
 
@@ -123,3 +136,57 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: Any) ->
         assert main(["run", "rules.ec", "--events", "events.csv", "--probabilistic", "--threshold", "0.5", "--engine",
                      engine, "-o", f"{engine}.csv"]) == 0
     assert Path("spark.csv").read_text() == Path("local.csv").read_text() != ""
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+def test_a_stream_that_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    """Late facts, corrections and retractions over two starts: the rows of a run over the whole, none twice."""
+    rules = RICH + "0.5::" + RICH.replace("rich", "glad")
+    configured = Configured(tmp_path, rules, uncertain="probabilistic = true\nthreshold = 0.4")
+    header = "event,time,arrival,op,probability,who\n"
+    configured.feed(header + "win,3,3,+,0.5,ann\nwin,5,5,+,0.8,bob\nlose,12,12,+,0.25,ann\nwin,13,13,+,1,cid\n")
+    configured.feed(header + "lose,9,22,+,0.5,bob\nwin,3,23,-,,ann\nwin,26,26,+,0.9,ann\nlose,33,33,+,0.3,cid\n")
+    assert configured.run() == 0
+    between = configured.table()
+    assert between.column_names[-1] == "probability"
+    configured.feed(header + "win,34,36,+,0.6,ann\nlose,44,52,+,0.7,bob\nlose,1,53,+,1,bob\nwin,71,71,+,0.5,ann\n")
+    assert configured.run() == 0
+    program, files = ev.load(tmp_path / "rules.ec"), [str(path) for path in sorted((tmp_path / "in").iterdir())]
+    local = program.run(files, emit="changes", **configured.options)
+    last = configured.table()["query_time"].to_numpy().max()
+    assert_same(configured.out(), ev.Result(local.to_arrow().filter(pc.field("query_time") <= last), local.counts))
+    assert len(configured.out()) > len(between) > 0
+    assert [(row["args"], row["start"]) for row in configured.lines("late")] == [("bob", 1)]
+    configured.config.write_text(configured.config.read_text().replace("threshold = 0.4", "threshold = 0.9"))
+    with pytest.raises(ServiceError, match=r"threshold was 0\.4 and is 0\.9"):
+        check(prepare(load_config(configured.config)))
+
+
+@pytest.mark.spark
+def test_a_streaming_frame(spark: Any, tmp_path: Path) -> None:
+    """`ev.spark.stream` with rules that combine entities: changes with probabilities, and late facts without."""
+    program = ev.parse(RICH + """
+        initiatedAt(friends(X, Y)=true, T) :- happensAt(meet(X, Y), T), holdsAt(rich(X)=true, T), \\+ holdsAt(
+            rich(Y)=true, T).""")
+    table = pa.table({"time": [3, 5, 12, 26, 1, 61], "event": ["win", "win", "meet", "lose", "lose", "win"],
+                      "who": ["ann", "bob", "ann", "bob", "cid", "dan"], "whom": [None, None, "bob", None, None, None],
+                      "probability": [0.5, 0.8, 0.9, 0.25, 1.0, 0.5]})
+    (tmp_path / "in").mkdir()
+    for low in range(0, 6, 2):
+        pq.write_table(table.slice(low, 2), tmp_path / "in" / f"{low}.parquet")
+        os.utime(tmp_path / "in" / f"{low}.parquet", (low, low))  # files come in the order of their times
+    session = spark.newSession()
+    events = session.readStream.schema("time long, event string, who string, whom string, probability double").option(
+        "maxFilesPerTrigger", 1).parquet(str(tmp_path / "in"))
+    changes = stream(program, events, window=20, step=10, start=0, late=True, probabilistic=True, buckets=3)
+    query = (changes.writeStream.format("parquet").option("path", str(tmp_path / "out"))
+             .option("checkpointLocation", str(tmp_path / "state")).trigger(availableNow=True).start())
+    query.awaitTermination()
+    found = session.read.parquet(str(tmp_path / "out")).toArrow()
+    late = found.filter(pc.field("change") == "late").to_pylist()
+    assert [tuple(row.values()) for row in late] == [(30, "late", "lose", "cid", "", 1, 2, None)]
+    local = program.run(table.filter(pc.field("time") != 1), window=20, step=10, start=0, end=60, emit="changes",
+                        probabilistic=True)
+    assert {"rich", "friends"} == set(local.to_arrow()["fluent"].to_pylist())
+    assert_same(sorted_rows(found.filter(pc.field("change") != "late")), local)

@@ -24,7 +24,7 @@ from eventide.probability.recognition import Uncertainty
 from eventide.probability.session import Carried, Kept, Rules, UncertainSession
 
 MAGIC = b"eventide uncertain session 1 "
-_ARRAYS = ("time", "end", "arrival", "probability", "op")
+_ARRAYS = ("time", "end", "arrival", "probability", "op", "rows")
 
 
 class _Writer:

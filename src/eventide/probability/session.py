@@ -70,6 +70,8 @@ class UncertainChanges:
     added: pa.Table
     removed: pa.Table
     late: pa.Table
+    settled: pa.Table
+    """The rows that can change no more, once: those of stretches that ended before the window."""
 
 
 @dataclass
@@ -130,17 +132,24 @@ class UncertainSession:
         self._hand_in(batch, retract=True)
 
     def _hand_in(self, batch: object, *, retract: bool) -> None:
-        facts = batch if isinstance(batch, Facts) else self.program.read(batch)
-        for key in self.program.input_names:
+        self.accept(batch if isinstance(batch, Facts) else self.program.read(batch), {}, retract=retract)
+
+    def accept(self, facts: Facts, copies: Mapping[str, Mask], *, retract: bool = False) -> int:
+        """Take facts, of some inputs `copies`, which another session counts; how many are counted here."""
+        counted = 0
+        for key, name in self.program.input_names.items():
             table = facts.tables.get(key)
             if table is None or not len(table):
                 continue
             times = [t for t in (table.time, table.end, table.arrival) if t is not None]
             if max(abs(int(edge)) for t in times for edge in (t.min(), t.max())) >= MOST_TIME:
                 raise RangeError("times need less than 62 bits; declare a coarser unit of time")
-            self.counts.facts += len(table)
+            own = np.ones(len(table), np.int64) if name not in copies else (~copies[name]).astype(np.int64)
+            counted += int(own.sum())
             op = np.full(len(table), -1, np.int8) if retract else table.op
-            self.waiting.setdefault(key, []).append(replace(table, op=op, rows=None, origins=()))
+            self.waiting.setdefault(key, []).append(replace(table, op=op, rows=own, origins=()))
+        self.counts.facts += counted
+        return counted
 
     # -- query times --------------------------------------------------------------------------------------------------
 
@@ -195,11 +204,13 @@ class UncertainSession:
             maximal = self.maximal.copy()
             shown = maximal.advance(stretches, self._events, self.past.edge, carried.edge, query,
                                     self.uncertainty.least)
-        changes = UncertainChanges(query, without(shown, self.shown), without(self.shown, shown), late)
+        over = over_before(stretches, carried.edge)
+        changes = UncertainChanges(query, without(shown, self.shown), without(self.shown, shown), late,
+                                   stretches.filter(over))
         # everything is known: become it
         self.counts.queries += 1
         self.query_time, self.past = query, carried
-        self.stretches = since(stretches, carried.edge)
+        self.stretches = stretches.filter(pc.invert(over))
         self.shown = self.stretches if maximal is None else maximal.held(shown, carried.edge, self._events)
         self.maximal = maximal
         if carried.edge is not None:
@@ -227,13 +238,15 @@ class UncertainSession:
         last = table.time if table.end is None else table.end - 1
         before, too_late = last <= self._start, (last > self._start) & (last < low)
         listed = LATE.empty_table()
-        self.counts.before_start += int(before.sum())
-        if number := int(too_late.sum()):
+        assert table.rows is not None
+        own = table.rows > 0
+        self.counts.before_start += int((before & own).sum())
+        if number := int((too_late & own).sum()):
             name = self.program.input_names[key]
             self.counts.too_late += number
             self.counts.late_by_name[name] = self.counts.late_by_name.get(name, 0) + number
-            listed = _listed(chosen(table, too_late))
-        rest = replace(chosen(table, ~before & ~too_late), arrival=None)
+            listed = _listed(chosen(table, too_late & own))
+        rest = replace(chosen(table, ~before & ~too_late), arrival=None, rows=None)
         if len(rest):
             known = self.facts.get(key)
             if rest.op is None:
@@ -483,9 +496,9 @@ def joined_at(before: pa.Table, now: pa.Table, edge: int | None, events: Iterabl
     return pa.concat_tables([before, now]).unify_dictionaries()
 
 
-def since(table: pa.Table, edge: int | None) -> pa.Table:
-    """The rows that are not over before a time."""
-    return table if edge is None else table.filter(pc.greater_equal(table["end"].fill_null(MOST_TIME), edge))
+def over_before(table: pa.Table, edge: int | None) -> pa.ChunkedArray:
+    """Which rows are over before a time."""
+    return pc.less(table["end"].fill_null(MOST_TIME), -MOST_TIME if edge is None else edge)
 
 
 def without(table: pa.Table, other: pa.Table) -> pa.Table:

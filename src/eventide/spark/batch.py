@@ -17,7 +17,7 @@ from eventide.formats.events import split_name, tables_in
 from eventide.formats.facts import Facts
 from eventide.program import Emit, Program, uncertainty_of
 from eventide.results import EMITS
-from eventide.spark.copies import with_copies
+from eventide.spark.copies import apart
 from eventide.spark.failures import carrying, clear_failures
 from eventide.spark.partitioning import Partitioning, partitioned
 from eventide.spark.parts import DDL
@@ -83,15 +83,12 @@ def partitioning_of(program: Program, *, windows: bool = False) -> Partitioning:
     """The stages of a program; with windows only the last of them evaluates."""
     program.require_sound()
     plan, computed = program.model.plan, frozenset(program.model.open_types)
-    found = partitioned(plan, computed)
-    return found if found.spread or not windows else with_copies(plan, computed)
+    return apart(plan, computed) if windows else partitioned(plan, computed)
 
 
 def uncertain_partitioning_of(program: Program, fluents: Sequence[str] | None = None) -> Partitioning:
     """The same for probabilities: what rows owe to facts cannot be sent on, so every bucket is a run of its own."""
-    plan, computed = program.uncertain_plan(fluents), frozenset(program.model.open_types)
-    found = partitioned(plan, computed)
-    return found if found.spread else with_copies(plan, computed, "probabilities")
+    return apart(program.uncertain_plan(fluents), frozenset(program.model.open_types), "probabilities")
 
 
 # -- inputs ------------------------------------------------------------------------------------------------------------

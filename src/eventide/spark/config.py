@@ -202,11 +202,23 @@ AnySink = Annotated[ParquetSink | JsonSink | ConsoleSink | KafkaSink | MqttSink 
 # -- the rest ---------------------------------------------------------------------------------------------------------
 
 class Rules(Section):
-    """The program, its background (`FILE` or `NAME=FILE`), and the fluents to put out (all, if none are named)."""
+    """The program, its background (`FILE` or `NAME=FILE`), and the fluents to put out (all, if none are named).
+
+    With `probabilistic` facts count with their probabilities, and rows have one.
+    """
 
     program: Path
     background: list[str] = []
     fluents: list[str] = []
+    probabilistic: bool = False
+    threshold: Annotated[float, Field(ge=0, le=1)] | None = None
+    history: Literal["marginal", "exact"] | None = None
+
+    @model_validator(mode="after")
+    def _needs_probabilities(self) -> Rules:
+        if not self.probabilistic and (self.threshold is not None or self.history is not None):
+            raise ValueError("threshold and history need probabilistic = true")
+        return self
 
 
 class Window(Section):

@@ -25,6 +25,7 @@ from eventide.spark.partitioning import (
     Stage,
     one_bucket,
     owner_candidates,
+    partitioned,
     with_owner,
     without_idle_domains,
 )
@@ -36,6 +37,12 @@ Facts = frozenset[Need]
 def with_copies(plan: n.Plan, computed: frozenset[str], why: str = "windows") -> Partitioning:
     """The plan in one stage, after one that copies the facts of partners where there are any; `why` one is needed."""
     return _Copies(without_idle_domains(plan), computed, why).partitioning()
+
+
+def apart(plan: n.Plan, computed: frozenset[str], why: str = "windows") -> Partitioning:
+    """Stages of which only the last evaluates: those of the plan if they are so, else `with_copies`."""
+    found = partitioned(plan, computed)
+    return found if found.spread else with_copies(plan, computed, why)
 
 
 class _Copies:

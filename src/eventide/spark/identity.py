@@ -19,7 +19,7 @@ from eventide.spark.flow import Flow
 
 FILE = "stream.json"
 SPARK = "spark"
-_FORMAT = 1
+_FORMAT = 2
 
 
 def identity_of(flow: Flow, source: Mapping[str, object]) -> dict[str, Any]:
@@ -31,7 +31,10 @@ def identity_of(flow: Flow, source: Mapping[str, object]) -> dict[str, Any]:
         "settings": {
             "window": flow.window, "step": flow.step, "delay": flow.delay, "tick": flow.tick, "start": flow.start,
             "horizon": flow.horizon, "emit": flow.emit, "buckets": flow.buckets,
-            "fluents": None if flow.fluents is None else sorted(flow.fluents), **source},
+            "fluents": None if flow.fluents is None else sorted(flow.fluents),
+            "probabilistic": None if flow.uncertainty is None else True,
+            "threshold": None if flow.uncertainty is None or flow.uncertainty.threshold is None
+            else str(flow.uncertainty.threshold), **source},
     }
 
 
@@ -46,7 +49,7 @@ def _rules(flow: Flow) -> dict[str, str]:
 
 
 def _tables(flow: Flow) -> dict[str, str]:
-    store = flow.program.session().store
+    store = flow.program.background_store()
     found = {}
     for name, rows in sorted(store.tables.items()):
         parts: list[str | bytes] = [str(rows.length)]

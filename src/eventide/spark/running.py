@@ -16,9 +16,9 @@ from eventide.errors import EventideError
 from eventide.program import Program, load
 from eventide.spark.config import FileSource, KafkaSource, SocketSource, StreamConfig
 from eventide.spark.failures import ServiceError, clear_error
-from eventide.spark.flow import BAD, CHANGES, COUNTS, LATE, Flow, flow_of, table_of
+from eventide.spark.flow import Flow, flow_of
 from eventide.spark.identity import SPARK, broken_checkpoint, check_identity, claim, identity_of
-from eventide.spark.operations import Batch, Figures, Reporter
+from eventide.spark.operations import Batch, Figures, Reporter, count_of
 from eventide.spark.operator import READ, STATE, Shipped
 from eventide.spark.partitioning import to_text
 from eventide.spark.sinks import Sink, open_sink
@@ -26,14 +26,15 @@ from eventide.spark.sources import check_source, open_source
 from eventide.spark.start import start
 from eventide.spark.streaming import (
     BAD_COLUMNS,
-    COLUMNS,
     LATE_COLUMNS,
     SETTINGS,
+    columns_of,
     partitions_for,
     piece_rows,
     staged,
     unpacked,
 )
+from eventide.spark.units import BAD, CHANGES, COUNTS, LATE, table_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -71,13 +72,13 @@ class Prepared:
         start_at = "the first facts" if window.start is None else str(window.start)
         lines = [
             f"source      {_place(config.source)}",
-            f"rules       {config.rules.program}, {_counted(len(self.program.fluents), 'result')}",
+            f"rules       {config.rules.program}, {count_of(len(self.program.fluents), 'result')}",
             f"window      {window.window} every {window.step}, {window.delay} of delay, from {start_at}",
             *(f"sink        {_place(sink)}, {window.emit}" for sink in config.sink),
             *(f"{name:<11} {_place(sink)}" for name, sink in (("late", config.late), ("quarantine", config.quarantine))
               if sink is not None),
             f"checkpoint  {config.checkpoint.path}",
-            f"spark       {config.spark.master}, {_counted(window.buckets, 'bucket')}",
+            f"spark       {config.spark.master}, {count_of(window.buckets, 'bucket')}",
         ]
         return "\n".join([*lines, to_text(window.partitioning)])
 
@@ -88,7 +89,9 @@ def prepare(config: StreamConfig) -> Prepared:
     window = config.window
     flow = flow_of(program, buckets=config.spark.buckets or cores_of(config.spark.master), window=window.window,
                    step=window.step, delay=window.delay, start=window.start, tick=window.tick, horizon=window.horizon,
-                   emit=window.emit, fluents=config.rules.fluents or None)
+                   emit=window.emit, fluents=config.rules.fluents or None,
+                   probabilistic=config.rules.probabilistic, threshold=config.rules.threshold,
+                   history=config.rules.history)
     return Prepared(config, program, flow, identity_of(flow, _source_of(config)))
 
 
@@ -117,10 +120,6 @@ def _source_of(config: StreamConfig) -> dict[str, object]:
     source = config.source
     return {"source": source.kind, "source.place": str(source.path) if isinstance(source, FileSource) else
             ", ".join(sorted(source.topics)) if isinstance(source, KafkaSource) else source.host}
-
-
-def _counted(number: int, name: str) -> str:
-    return f"{number} {name}" if number == 1 else f"{number} {name}s"
 
 
 def _place(section: Any) -> str:
@@ -244,7 +243,7 @@ class Stream:
             sizes = {kind: sum(row["size"] for row in rows if row["bucket"] == kind) for kind in (CHANGES, LATE, BAD)}
             found = _gathered(number, {kind: [bytes(row["part"]) for row in rows if row["bucket"] == kind]
                                        for kind in (COUNTS, STATE, READ)})
-            self._write(frame, CHANGES, sizes, COLUMNS[self._flow.emit], self._answers, number)
+            self._write(frame, CHANGES, sizes, columns_of(self._flow), self._answers, number)
             self._write(frame, LATE, sizes, LATE_COLUMNS, [self._late] if self._late else [], number)
             self._write(frame, BAD, sizes, BAD_COLUMNS, [self._quarantine] if self._quarantine else [], number)
         finally:
@@ -260,12 +259,16 @@ class Stream:
                 sink.write(unpacked(few, kind, columns), number)
 
     def _tell(self, batch: Batch) -> None:
-        for number, what, section in (batch.late, "facts came too late for the window", "late"), (
-                batch.bad, "records could not be read", "quarantine"):
+        for number, what, happened, section in (
+                (batch.late, "fact", "came too late for the window", "late"),
+                (batch.bad, "record", "could not be read", "quarantine")):
             if number:
                 kept = getattr(self._config, section) is not None
-                where = f"they are in {section}" if kept else f"add a table [{section}] to keep them"
-                self._reporter.warn(f"batch {batch.number}: {number} {what}; {where}", batch=batch.number)
+                one = number == 1
+                where = f"{'it is' if one else 'they are'} in {section}" if kept else (
+                    f"add a table [{section}] to keep {'it' if one else 'them'}")
+                self._reporter.warn(f"batch {batch.number}: {count_of(number, what)} {happened}; {where}",
+                                    batch=batch.number)
 
     # -- failures -----------------------------------------------------------------------------------------------------
 

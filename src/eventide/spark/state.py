@@ -23,8 +23,10 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from eventide.spark.buckets import Bucket
 from eventide.spark.failures import ServiceError
-from eventide.spark.flow import Bucket, Flow, Row
+from eventide.spark.flow import Flow
+from eventide.spark.units import Row
 
 SLICE = 4 << 20
 LEAST = 1 << 20

@@ -18,19 +18,22 @@ import pyarrow as pa
 from eventide.errors import InputError
 from eventide.formats.facts import Facts
 from eventide.program import Program
-from eventide.spark.flow import BAD, CHANGES, LATE, Flow, FlowEmit, Unit, flow_of, table_of, written
-from eventide.spark.flow import Row as Packed
+from eventide.spark.flow import Flow, FlowEmit, flow_of
 from eventide.spark.operator import READ, Shipped, Stage, labels
 from eventide.spark.records import Read, bad_records, piece_facts, pieces_of
+from eventide.spark.units import BAD, CHANGES, LATE, Unit, table_of, written
+from eventide.spark.units import Row as Packed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from eventide.probability.events import History
+    from eventide.probability.intervals import Threshold
+
 DDL = "key int, stage int, bucket int, part binary"
 SCHEMA = pa.schema([("key", pa.int32()), ("stage", pa.int32()), ("bucket", pa.int32()), ("part", pa.binary())])
 _ROWS = "fluent string, args string, value string, start bigint, end bigint"
-COLUMNS = {"changes": f"query_time bigint, change string, {_ROWS}", "final": f"query_time bigint, {_ROWS}"}
-_CHANGE_NAMES = ["query_time", "change", "fluent", "args", "value", "start", "end"]
+_COLUMNS = {"changes": f"query_time bigint, change string, {_ROWS}", "final": f"query_time bigint, {_ROWS}"}
 LATE_COLUMNS = ("fact string, args string, value string, start bigint, end bigint, change string, query_time bigint")
 BAD_COLUMNS = "source string, line bigint, problem string, text string"
 SETTINGS = {
@@ -45,11 +48,13 @@ SETTINGS = {
 def stream(program: Program, events: object, *, window: int, step: int | None = None, delay: int = 0,
            start: int | None = None, tick: int = 1, emit: FlowEmit = "changes", fluents: Sequence[str] | None = None,
            initially_at: int = 0, ties: str = "termination", horizon: int | None = None, buckets: int | None = None,
-           late: bool = False, **options: Any) -> DataFrame:
+           late: bool = False, probabilistic: bool = False, threshold: Threshold | None = None,
+           history: History | None = None, **options: Any) -> DataFrame:
     """Recognise over a stream: a streaming DataFrame of the changes at each query time.
 
     `events` is a streaming DataFrame (columns `time`, `event`, arguments), or a dict of them by event name. A query
-    time is answered when a fact has come that is more than `delay` later. With `late` there are also rows for facts
+    time is answered when a fact has come that is more than `delay` later. With `probabilistic`, facts count with their
+    probabilities, and rows have one, as in `program.session`. With `late` there are also rows for facts
     that came too late for the window, with `late` in the place of `+` or `-`. Write the result in append mode, with a
     checkpoint; the state needs the settings of `eventide.spark.streaming.SETTINGS`, which are made here.
     """
@@ -59,7 +64,8 @@ def stream(program: Program, events: object, *, window: int, step: int | None = 
     session = _session_of(frames)
     flow = flow_of(program, buckets=buckets or int(session.conf.get("spark.sql.shuffle.partitions") or 1),
                    window=window, step=step, delay=delay, start=start, tick=tick, emit=emit, fluents=fluents,
-                   initially_at=initially_at, ties=ties, horizon=horizon, **options)
+                   initially_at=initially_at, ties=ties, horizon=horizon, probabilistic=probabilistic,
+                   threshold=threshold, history=history, **options)
     for problem in flow.diagnostics:
         warnings.warn(problem.message, stacklevel=2)
     for name, value in SETTINGS.items():
@@ -68,9 +74,14 @@ def stream(program: Program, events: object, *, window: int, step: int | None = 
     rows = [frame.mapInArrow(_TableReading(shipped, name), DDL) for name, frame in frames.items()]
     found = staged(reduce(lambda a, b: a.unionByName(b), rows), shipped, uuid4().hex)
     if not late:
-        return unpacked(found, CHANGES, COLUMNS[emit])
+        return unpacked(found, CHANGES, columns_of(flow))
     kinds = found.where(found.bucket.isin(CHANGES, LATE)).select("bucket", "part")
-    return kinds.mapInArrow(_with_late, COLUMNS[emit])
+    return kinds.mapInArrow(_WithLate(columns_of(flow)), columns_of(flow))
+
+
+def columns_of(flow: Flow) -> str:
+    """The columns of the answers of a stream."""
+    return _COLUMNS[flow.emit] + ("" if flow.uncertainty is None else ", probability double")
 
 
 def _session_of(frames: Mapping[Any, Any]) -> SparkSession:
@@ -114,14 +125,21 @@ def _tables(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield from table_of(part).to_batches()
 
 
-def _with_late(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        for kind, part in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            table = table_of(part)
-            if kind == LATE:
-                table = table.drop_columns("change").rename_columns({"fact": "fluent"})
-                table = table.append_column("change", pa.repeat("late", len(table))).select(_CHANGE_NAMES)
-            yield from table.to_batches()
+class _WithLate:
+    """Changes, and late facts as rows among them."""
+
+    def __init__(self, columns: str) -> None:
+        self._names = [column.split()[0] for column in columns.split(", ")]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for kind, part in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                table = table_of(part)
+                if kind == LATE:
+                    table = table.drop_columns("change").rename_columns({"fact": "fluent"})
+                    table = table.append_column("change", pa.repeat("late", len(table)))
+                    table = table.append_column("probability", pa.nulls(len(table), pa.float64())).select(self._names)
+                yield from table.to_batches()
 
 
 # -- buckets in Spark --------------------------------------------------------------------------------------------------

@@ -11,12 +11,22 @@ from dataclasses import replace
 from eventide.algebra import nodes as n
 from eventide.algebra.pieces import leaves_of
 from eventide.analysis.patterns import leaf_count
+from eventide.spark.copies import apart
 from eventide.spark.partitioning import FIRED, READING, Partitioning, Send, Stage, least, partitioned, relation_of
 
 
-def streamed(plan: n.Plan, inputs: Sequence[str], computed: Iterable[str] = ()) -> Partitioning:
+def streamed(plan: n.Plan, inputs: Sequence[str], computed: frozenset[str] = frozenset()) -> Partitioning:
     """The stages of a plan over a stream; every input is sent somewhere, for facts that no rule reads are counted."""
-    found = partitioned(plan, computed)
+    return _as_stream(partitioned(plan, computed), plan, inputs)
+
+
+def streamed_apart(plan: n.Plan, inputs: Sequence[str], computed: frozenset[str] = frozenset()) -> Partitioning:
+    """The same in one stage, for probabilities: what rows owe to facts cannot be sent on."""
+    return _as_stream(apart(plan, computed, "probabilities"), plan, inputs)
+
+
+def _as_stream(found: Partitioning, plan: n.Plan, inputs: Sequence[str]) -> Partitioning:
+    """The stages of a run over all facts for a stream: who needs partners gets everybody."""
     if found.one_bucket:
         return replace(in_one_bucket(plan, inputs), diagnostics=found.diagnostics)
     sends = {stage.number: dict.fromkeys(stage.sends) for stage in found.stages}
