@@ -86,7 +86,7 @@ def test_a_running_stream_serves_metrics_and_is_stopped_by_a_signal(
     log = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert [line["message"].split(":")[0] for line in log] == [
         "the stream runs", "batch 0", "stopping after the batch at hand; again to stop at once",
-        "stopped after 1 batches"]
+        "stopped after 1 batch"]
     assert log[1]["events"] == 3 and log[1]["query_time"] == 20
     assert capsys.readouterr().err == ""
     assert stream.run("--quiet", "--once") == 0  # the lock is free, and nothing is left to do

@@ -69,6 +69,23 @@ def test_a_stream_in_pieces_gives_the_rows_of_a_run_over_the_whole(tmp_path: Pat
 
 
 @pytest.mark.usefixtures("spark")
+def test_final_rows_are_there_once_and_for_ever(tmp_path: Path) -> None:
+    """Over two starts: whatever ended before the last window, as a run over everything has it, and nothing twice."""
+    stream = Configured(tmp_path, window=20, emit="final")
+    stream.feed(FIRST)
+    assert stream.run() == 0
+    stream.feed("event,time,who\nlose,18,bob\nwin,26,ann\nlose,33,cid\n")
+    stream.feed("event,time,who\nlose,55,ann\nwin,71,ann\nlose,120,dan\n")
+    assert stream.run() == 0
+    names = ["args", "start", "end"]
+    found = [tuple(row[name] for name in names) for row in stream.table().to_pylist()]
+    whole = ev.parse(RULES).run([str(path) for path in sorted((tmp_path / "in").iterdir())], start=0).to_arrow()
+    ended = whole.filter(pc.less(whole["end"], 90)).select(names).to_pylist()
+    assert sorted(found) == sorted(tuple(row.values()) for row in ended) and len(found) == 4
+    assert "change" not in stream.table().column_names
+
+
+@pytest.mark.usefixtures("spark")
 def test_programs_that_combine_entities(tmp_path: Path) -> None:
     stream = Configured(tmp_path, PAIRS, files=2)
     stream.feed("slows|2|2|ann\nslows|4|4|bob\nslows|6|6|eve\n")
@@ -96,8 +113,8 @@ def test_what_comes_too_late_and_what_cannot_be_read_has_a_place_of_its_own(
         ("001.csv", 2, "this is no fact"), ("002.csv", 2, "sing|40|40|ann"), ("003.parquet", 1, "")]
     assert "sing" in bad[1]["problem"] and "damaged or incomplete" in bad[2]["problem"]
     said = capsys.readouterr().err
-    assert "1 facts came too late for the window; they are in late" in said
-    assert "1 records could not be read; they are in quarantine" in said
+    assert "1 fact came too late for the window; it is in late" in said
+    assert "1 record could not be read; it is in quarantine" in said
 
 
 @pytest.mark.usefixtures("spark")

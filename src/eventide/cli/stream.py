@@ -65,7 +65,7 @@ def stream(
 
 
 def _run(config: StreamConfig, prepared: Prepared, once: bool) -> None:
-    from eventide.spark.operations import Figures, MetricsServer, Reporter
+    from eventide.spark.operations import Figures, MetricsServer, Reporter, count_of
     from eventide.spark.running import Stream
     from eventide.spark.start import is_running
 
@@ -80,8 +80,9 @@ def _run(config: StreamConfig, prepared: Prepared, once: bool) -> None:
                      checkpoint=str(config.checkpoint.path))
         with _stopped_by_signals(stream, reporter):
             stream.run(once=once)
-        reporter.say(f"stopped after {figures.batches_total} batches: {figures.events_total:,} events, "
-                     f"{figures.changes_total:,} rows out", events=figures.events_total, rows=figures.changes_total)
+        reporter.say(f"stopped after {count_of(figures.batches_total, 'batch')}: "
+                     f"{count_of(figures.events_total, 'event')}, {count_of(figures.changes_total, 'row')} out",
+                     events=figures.events_total, rows=figures.changes_total)
     finally:
         reporter.close()
         if server is not None:

@@ -101,7 +101,7 @@ class Batch:
         >>> Batch(3, events=1200, late=2, changes=40, query_time=7200, seconds=0.5).text()
         'batch 3: 1,200 events, 40 rows out, 2 late, query time 7200, 0.5 s'
         """
-        parts = [f"{self.events:,} events", f"{self.changes:,} rows out"]
+        parts = [count_of(self.events, "event"), f"{count_of(self.changes, 'row')} out"]
         parts += [f"{number:,} {name}" for number, name in (
             (self.late, "late"), (self.bad, "bad"), (self.before_start, "before the start")) if number]
         parts += [f"query time {self.query_time}"] if self.query_time is not None else []
@@ -197,6 +197,15 @@ class Reporter:
         self._handler.close()
 
 
+def count_of(number: int, name: str) -> str:
+    """A number with what is counted.
+
+    >>> count_of(1, "row"), count_of(1200, "batch")
+    ('1 row', '1,200 batches')
+    """
+    return f"{number:,} {name}{'' if number == 1 else 'es' if name.endswith('ch') else 's'}"
+
+
 def status_line(batch: Batch, figures: Figures, seconds: float) -> str:
     """The stream in one line.
 
@@ -205,8 +214,8 @@ def status_line(batch: Batch, figures: Figures, seconds: float) -> str:
     'batch 4 · 5,000 events (2,500/s) · 70 rows out · query time 60, 5 behind · running 1:01:40'
     """
     rate = figures.events_total / figures.batch_seconds_total if figures.batch_seconds_total else 0.0
-    parts = [f"batch {batch.number}", f"{figures.events_total:,} events ({rate:,.0f}/s)",
-             f"{figures.changes_total:,} rows out"]
+    parts = [f"batch {batch.number}", f"{count_of(figures.events_total, 'event')} ({rate:,.0f}/s)",
+             f"{count_of(figures.changes_total, 'row')} out"]
     parts += [f"{number:,} {name}" for number, name in ((figures.late_total, "late"), (figures.bad_total, "bad"))
               if number]
     parts += [f"query time {figures.query_time}, {figures.lag} behind"] if figures.query_time is not None else []
