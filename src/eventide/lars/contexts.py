@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 
 from eventide.errors import InputError
 from eventide.lars.grounding import Element, Instance, Pattern, Row
 from eventide.lars.maintained import Answer, Fact, MaintainedSession
-from eventide.lars.values import Value, ground_text, python_value, term_of
+from eventide.lars.values import Value, ground_text, term_of, value_from
 from eventide.maintenance.defaults import extended
 from eventide.maintenance.environments import bits_of, is_covered, minimal
 from eventide.syntax.lars_trees import argument_text
@@ -49,11 +50,15 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Facts that can be believed together: all that are shown but those `without`; and what holds then."""
+    """Facts that can be believed together: all that are shown but those `without`; and what holds then.
+
+    There may be several answers; each belongs to an environment of the network.
+    """
 
     facts: tuple[Fact, ...]
     without: tuple[Fact, ...]
     answers: tuple[Answer, ...]
+    environments: tuple[int, ...] = field(repr=False)
 
     @property
     def certain(self) -> Answer:
@@ -122,8 +127,11 @@ class Contexts:
             found = minimal(self._search()[1])
         return sorted((self._conflict(facts) for facts in found), key=lambda one: (len(one.facts), str(one)))
 
-    def why(self, name: str, row: Row, time: int | None = None) -> list[Reason]:
-        """The smallest reasons for an atom, now or at an earlier time, the shortest first; none if it cannot hold."""
+    def why(self, name: str, row: Row, time: int | None = None, environment: int | None = None) -> list[Reason]:
+        """The smallest reasons for an atom, now or at an earlier time, the shortest first; none if it cannot hold.
+
+        With the environment of an answer, those that count there.
+        """
         session = self.session
         if session.is_background(name, row):
             return [Reason((), ())]
@@ -131,8 +139,10 @@ class Contexts:
         keys: list[Hashable] = [("head", name, row, when), ("fact", name, row, when)]
         if when == session.time:
             keys.append(session.now(name, row))
-        label = [found for key in keys for found in session.network.environments(key)]
-        return sorted((self._reason(found) for found in minimal(found & ~self._hidden for found in label)),
+        within = session.network.believed if environment is None else environment
+        label = [found & ~self._hidden for key in keys for found in session.network.environments(key)
+                 if found & within == found]
+        return sorted(map(self._reason, minimal(label)),
                       key=lambda reason: (len(reason.facts) + len(reason.absent), str(reason)))
 
     def matching(self, name: str, row: Row, time: int | None) -> list[Fact]:
@@ -209,12 +219,9 @@ class Contexts:
     # From bits to what users read
 
     def _context(self, kept: int) -> Context:
-        found = []
-        for environment in extended(self.session.network, kept | self._hidden):
-            found.append(self.session.answer(environment))
-            if len(found) == self.limit:
-                break
-        return Context(self._facts_of(kept), self._facts_of(self._facts & ~kept), tuple(found))
+        found = tuple(islice(extended(self.session.network, kept | self._hidden), self.limit))
+        answers = tuple(self.session.answer(environment) for environment in found)
+        return Context(self._facts_of(kept), self._facts_of(self._facts & ~kept), answers, found)
 
     def _facts_of(self, environment: int) -> tuple[Fact, ...]:
         facts = map(self.session.fact_of, bits_of(environment & self._facts))
@@ -285,7 +292,7 @@ def at_time(session: MaintainedSession, facts: Iterable[tuple[int, str, Sequence
             session.advance(now, waiting)
             waiting = []
         now = moment
-        waiting.append((name, tuple(map(python_value, row))))
+        waiting.append((name, tuple(map(value_from, row))))
     if now is not None:
         session.advance(now, waiting)
     if session.time < time:

@@ -32,10 +32,10 @@ def term_of(value: Value) -> Atom | Number:
     return Number(value) if isinstance(value, int) else value
 
 
-def python_value(value: object) -> Value:
-    """A value as tables hold it: a float becomes a term, what is neither number nor text becomes text.
+def value_from(value: object) -> Value:
+    """The value of what a table holds: a float becomes a term, what is neither number nor text becomes text.
 
-    >>> python_value(3), python_value(2.5), python_value("a"), python_value(True)
+    >>> value_from(3), value_from(2.5), value_from("a"), value_from(True)
     (3, Number(value=2.5), 'a', 'true')
     """
     if isinstance(value, bool):
@@ -43,6 +43,15 @@ def python_value(value: object) -> Value:
     if isinstance(value, int | str):
         return value
     return Number(value) if isinstance(value, float) else str(value)
+
+
+def python_value(value: Value) -> str | int | float:
+    """A value as tables hold it.
+
+    >>> python_value(3), python_value(Number(2.5)), python_value("a")
+    (3, 2.5, 'a')
+    """
+    return value.value if isinstance(value, Number) else value
 
 
 def ground_atom(term: Term) -> tuple[str, tuple[Value, ...]]:
