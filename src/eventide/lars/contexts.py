@@ -16,7 +16,7 @@ from itertools import islice
 from eventide.errors import InputError
 from eventide.lars.grounding import Element, Instance, Pattern, Row
 from eventide.lars.maintained import Answer, Fact, MaintainedSession
-from eventide.lars.values import Value, ground_text, term_of, value_from
+from eventide.lars.values import Value, ground_text, python_value, term_of
 from eventide.maintenance.defaults import extended
 from eventide.maintenance.environments import bits_of, is_covered, minimal
 from eventide.syntax.lars_trees import argument_text
@@ -292,7 +292,7 @@ def at_time(session: MaintainedSession, facts: Iterable[tuple[int, str, Sequence
             session.advance(now, waiting)
             waiting = []
         now = moment
-        waiting.append((name, tuple(map(value_from, row))))
+        waiting.append((name, tuple(map(python_value, row))))
     if now is not None:
         session.advance(now, waiting)
     if session.time < time:

@@ -32,26 +32,17 @@ def term_of(value: Value) -> Atom | Number:
     return Number(value) if isinstance(value, int) else value
 
 
-def value_from(value: object) -> Value:
+def python_value(value: object) -> Value:
     """The value of what a table holds: a float becomes a term, what is neither number nor text becomes text.
 
-    >>> value_from(3), value_from(2.5), value_from("a"), value_from(True)
+    >>> python_value(3), python_value(2.5), python_value("a"), python_value(True)
     (3, Number(value=2.5), 'a', 'true')
     """
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, int | str):
+    if isinstance(value, int | str | Number):
         return value
     return Number(value) if isinstance(value, float) else str(value)
-
-
-def python_value(value: Value) -> str | int | float:
-    """A value as tables hold it.
-
-    >>> python_value(3), python_value(Number(2.5)), python_value("a")
-    (3, 2.5, 'a')
-    """
-    return value.value if isinstance(value, Number) else value
 
 
 def ground_atom(term: Term) -> tuple[str, tuple[Value, ...]]:
