@@ -84,7 +84,7 @@ class GrowingCycle:
         """Repeat until nothing is new; RuleError if computed values go on for ever."""
         run, bodies = self._run, self._shape.bodies
         for name, body in bodies.items():
-            run.results[name] = Relation.nothing(run.space, body.fields)
+            run.results[name] = run.known_before(name) or Relation.nothing(run.space, body.fields)
         first = {name: run.relation_of(body) for name, body in bodies.items()}
         self._sum = {number: run.evaluate(node) for number, node in self._shape.sums.items()}
         for name in bodies:
@@ -120,7 +120,7 @@ class GrowingCycle:
         run = self._run
         old = run.results[name]
         assert isinstance(old, Relation)
-        new = difference(found, old.intervals, trusted=True)
+        new = difference(run.in_stretch(found), old.intervals, trusted=True)
         if run.limit is not None and len(new):
             new = self._cut(name, new, run.limit)
         if not len(new):

@@ -21,6 +21,7 @@ from eventide.engine.relation import (
     unpack,
 )
 from eventide.errors import RuleError
+from eventide.kernels.arrays import Intervals
 
 MOST_ROUNDS = 100_000
 
@@ -177,6 +178,14 @@ class Executor:
             return OPERATORS[type(node)](self, node)
         finally:
             self._memo, self.selected = memo, selected
+
+    def known_before(self, name: str) -> Relation | None:
+        """What is known of a growing cycle's definition before it is evaluated."""
+        return None
+
+    def in_stretch(self, found: Intervals) -> Intervals:
+        """What of the intervals of a growing cycle lies in the stretch of time that is evaluated."""
+        return found
 
     def leaf(self, node: n.Events | n.Fluent | n.Fired) -> Result | None:
         """What is known under the name of a leaf."""
