@@ -8,6 +8,7 @@ import numpy as np
 
 from eventide.kernels.allen import MODES, RELATIONS, allen, allen_pairs, allen_sweep
 from eventide.kernels.arrays import EMPTY, Array, Intervals, check_intervals, check_points, empty, time_mask
+from eventide.kernels.coverage import covered, covered_from, seen_at
 from eventide.kernels.deadlines import AutomatonResult, automaton
 from eventide.kernels.dense import (
     OperatorCells,
@@ -39,6 +40,7 @@ from eventide.kernels.joins import contains, factorize, group_offsets, join
 from eventide.kernels.merging import cut_at, differing, insert_at, lower, positions_in, since
 from eventide.kernels.metric import dilate, erode, shift_by
 from eventide.kernels.packing import field, pack, repack
+from eventide.kernels.ranks import closed_at, left_at, opened_at
 from eventide.kernels.sorting import is_sorted, order, sort_points, sort_with_order, unique
 from eventide.kernels.stab import ends_of, from_points, locate, stab, stab_any, starts_of
 
@@ -60,10 +62,13 @@ __all__ = [
     "check_intervals",
     "check_points",
     "clip",
+    "closed_at",
     "coalesce",
     "common_grid",
     "complement",
     "contains",
+    "covered",
+    "covered_from",
     "cut_at",
     "difference",
     "difference_at",
@@ -88,15 +93,18 @@ __all__ = [
     "intersect_at",
     "is_sorted",
     "join",
+    "left_at",
     "locate",
     "longer_than",
     "lower",
     "merge_tagged",
+    "opened_at",
     "operator_cells",
     "order",
     "pack",
     "positions_in",
     "repack",
+    "seen_at",
     "shift_by",
     "shorter_than",
     "since",
@@ -135,6 +143,7 @@ def warm() -> None:
     longer_than(a, 1, 9, 4)
     intersect_at(a, bases, b, 4)
     difference_at(a, bases, b, 4)
+    covered(a.starts, a.ends, 1, 4)
     dilate_cells(a, operator_cells(0, True, 1, True, Fraction(1)), 4)
     since_cells(a, b, operator_cells(0, True, 1, True, Fraction(1)), 4)
     # packing, sorting, joins
