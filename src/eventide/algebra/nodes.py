@@ -5,7 +5,8 @@
 - *intervals*: the temporal relation: rows with maximal intervals `[start, end)`.
 
 Joins are natural: columns of the same name must agree. A column has a type: the name of the domain its values are
-coded in, or `NUMBER` for plain numbers that are only computed with.
+coded in, `NUMBER` for plain numbers that are only computed with, or `STAMP` for time-points: a row that is stamped
+with T tells something of T, during an interval of times at which it is known.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from eventide.syntax.terms import Term
 
 NUMBER = "number"
 UNUSED = "unused"
+STAMP = "time-point"
 TIME = "@"
 Sort = Literal["rows", "points", "intervals"]
 
@@ -421,6 +423,123 @@ class Since:
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """Points to intervals: a point at k counts at k … k+size (None: from k on); a `stamp` is a new column that holds k.
+
+    `until` names a column of times at which the points count no longer, instead of the size; it is dropped.
+    """
+
+    child: Node
+    size: int | None
+    stamp: str | None = None
+    until: str | None = None
+    sort: Sort = "intervals"
+
+    @property
+    def fields(self) -> Fields:
+        kept = tuple(field for field in self.child.fields if field.name != self.until)
+        return kept if self.stamp is None else (*kept, Field(self.stamp, STAMP))
+
+
+@dataclass(frozen=True, slots=True)
+class Steady(_FieldsOfChild):
+    """Where there are points at each of the last size+1 time-points, or at all since the run's first (None: these)."""
+
+    child: Node
+    size: int | None
+    sort: Sort = "intervals"
+
+
+@dataclass(frozen=True, slots=True)
+class Instants(_FieldsOfChild):
+    """Intervals to points: one for every time-point in them, up to the end of the run."""
+
+    child: Node
+    sort: Sort = "points"
+
+
+@dataclass(frozen=True, slots=True)
+class Aged(_FieldsOfChild):
+    """Cut the intervals of stamped rows where the stamp is more than `size` time-points ago."""
+
+    child: Node
+    stamp: str
+    size: int
+    sort: Sort = "intervals"
+
+
+@dataclass(frozen=True, slots=True)
+class Stamped:
+    """Intervals with one more column, a computed stamp; they begin at the stamp at the earliest."""
+
+    child: Node
+    stamp: str
+    expression: Expression
+    sort: Sort = "intervals"
+
+    @property
+    def fields(self) -> Fields:
+        return (*self.child.fields, Field(self.stamp, STAMP))
+
+
+@dataclass(frozen=True, slots=True)
+class Departures:
+    """Facts with one more column: the time at which each is no longer among the last `size` of its group.
+
+    `rank` is a column of the facts: their places in the order of arrival. A group are the facts that agree in the
+    columns `by`; without these, all points of `arrivals`, whose places the ranks are.
+    """
+
+    child: Node
+    arrivals: Node
+    rank: str
+    by: tuple[str, ...] | None
+    size: int
+    field: Field
+
+    @property
+    def sort(self) -> Sort:
+        return self.child.sort
+
+    @property
+    def fields(self) -> Fields:
+        return (*self.child.fields, self.field)
+
+
+@dataclass(frozen=True, slots=True)
+class Recent(_FieldsOfChild):
+    """Cut the intervals of stamped rows where the stamp is before the last `size` of the `arrivals`.
+
+    These are counted by the columns that they have: the rows have them too.
+    """
+
+    child: Node
+    arrivals: Node
+    stamp: str
+    size: int
+    sort: Sort = "intervals"
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """Where rows are stamped with every time-point of a window; the stamp is dropped.
+
+    The window has the last size+1 time-points, fewer at the beginning of the run (None: all since then). With
+    `arrivals` it begins at the oldest of the last `size` of them, as for `Recent`.
+    """
+
+    child: Node
+    stamp: str
+    size: int | None
+    arrivals: Node | None = None
+    sort: Sort = "intervals"
+
+    @property
+    def fields(self) -> Fields:
+        return tuple(field for field in self.child.fields if field.name != self.stamp)
+
+
+@dataclass(frozen=True, slots=True)
 class Slice(_FieldsOfChild):
     """Cut intervals to the time-points low … high-1."""
 
@@ -535,7 +654,7 @@ Node = (
     Table | Unit | Events | Fluent | Equal | Same | Select | Compute | Function | Attach | Copy
     | Rename | Uncertain | Project | Join | Without | Union | Number | Count
     | Boundaries | Runs | Keys | At | Timeless | Always | Lasting | Spans | Allen | Shifted | Since
-    | Slice | Inertia | Fired
+    | Slice | Inertia | Fired | Spread | Steady | Instants | Aged | Stamped | Departures | Recent | Covered
 )
 
 
@@ -553,6 +672,10 @@ def children_of(node: Node) -> Iterator[Node]:
         case Count(child, inner):
             yield child
             yield inner
+        case Departures(child, arrivals) | Recent(child, arrivals) | Covered(child, arrivals=arrivals):
+            yield child
+            if arrivals is not None:
+                yield arrivals
         case Lasting(child, rows=rows):
             yield child
             if rows is not None:

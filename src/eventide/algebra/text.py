@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eventide.algebra.nodes import (
+    Aged,
     Allen,
     At,
     Attach,
@@ -13,7 +14,9 @@ from eventide.algebra.nodes import (
     Compute,
     Copy,
     Count,
+    Covered,
     Delay,
+    Departures,
     Equal,
     Events,
     Fields,
@@ -27,6 +30,7 @@ from eventide.algebra.nodes import (
     Number,
     Plan,
     Project,
+    Recent,
     Rename,
     Same,
     Select,
@@ -34,6 +38,9 @@ from eventide.algebra.nodes import (
     Since,
     Slice,
     Spans,
+    Spread,
+    Stamped,
+    Steady,
     Table,
     Uncertain,
     Union,
@@ -61,6 +68,14 @@ def _pair(fields: Fields) -> str:
 def _bounds(node: Shifted | Since) -> str:
     left, right = "(" if node.low_open else "[", ")" if node.high_open or node.high is None else "]"
     return f"{left}{node.low}, {'inf' if node.high is None else node.high}{right}"
+
+
+def _by(columns: tuple[str, ...]) -> str:
+    return f" by {', '.join(columns)}" if columns else ""
+
+
+def _leaves(size: int, by: tuple[str, ...] | None) -> str:
+    return f"when {size} later facts have come{_by(by or ())}"
 
 
 def label(node: Node) -> str:
@@ -128,6 +143,23 @@ def label(node: Node) -> str:
             return f"since {_bounds(node)}{' on ' + ', '.join(common) if common else ''}"
         case Slice(_, low, high):
             return f"cut to [{low}, {high})"
+        case Spread(_, size, stamp, until):
+            span = f"until {until}" if until is not None else "from then on" if size is None else f"for [0, {size}]"
+            return span if stamp is None else f"{span}, as {stamp}"
+        case Steady(_, size):
+            return "at all time-points" if size is None else f"at all time-points of the last {size}"
+        case Aged(_, stamp, size):
+            return f"while {stamp} is in the last {size}"
+        case Stamped(_, stamp, expression):
+            return f"let {stamp} = {expression}, from then on"
+        case Departures(_, _, _, by, size, field):
+            return f"let {field.name} = {_leaves(size, by)}"
+        case Recent(_, arrivals, stamp, size):
+            return f"while {stamp} is in the last {size} facts{_by(names(arrivals.fields))}"
+        case Covered(_, stamp, size, arrivals):
+            last = "" if size is None else f" of the last {size}"
+            counted = "" if arrivals is None else f" facts{_by(names(arrivals.fields))}"
+            return f"{stamp} takes all time-points{last}{counted}"
         case Inertia(name, fields):
             return f"inertia {name}{_pair(fields)}"
         case _:

@@ -7,6 +7,7 @@ nothing is ever taken back. Dilation, joins and selections of what is new are al
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 
 MOST_ROUNDS = 100_000
 """How often a cycle that computes values may go round; without computed values there are only so many."""
-_ONE_BY_ONE = (n.Equal, n.Same, n.Select, n.Compute, n.Attach, n.Copy, n.Rename, n.Project, n.Keys)
-_MONOTONE = (*_ONE_BY_ONE, n.Fluent, n.Join, n.Without, n.Union, n.Shifted, n.Since)
+_ONE_BY_ONE = (n.Equal, n.Same, n.Select, n.Compute, n.Attach, n.Copy, n.Rename, n.Project, n.Keys, n.Spread,
+               n.Instants, n.Aged, n.Stamped, n.Recent)
+_MONOTONE = (*_ONE_BY_ONE, n.Fluent, n.Join, n.Without, n.Union, n.Shifted, n.Since, n.Covered)
 
 
 class CycleShape:
@@ -65,7 +67,8 @@ def _read_whole(node: n.Node) -> tuple[n.Node, ...]:
     """The operands of a node of which it needs more than what is new."""
     if isinstance(node, n.Join | n.Since):
         return node.left, node.right
-    return (node.child,) if isinstance(node, n.Shifted) and node.kind == "erode" else ()
+    erodes = isinstance(node, n.Shifted) and node.kind == "erode"
+    return (node.child,) if isinstance(node, n.Covered) or erodes else ()  # type: ignore[union-attr]
 
 
 class GrowingCycle:
@@ -179,6 +182,12 @@ class GrowingCycle:
             if new is None or node.kind != "erode":
                 return None if new is None else apply(node, {id(node.child): new})
             return apply(node, {id(node.child): _enlarged(self._whole(node.child), new)})
+        if isinstance(node, n.Union):
+            found = [new for child in node.children if (new := self._delta(child, news)) is not None]
+            return reduce(self._united, found) if found else None
+        if isinstance(node, n.Covered):  # a new mark may complete a window of old ones
+            return None if self._delta(node.child, news) is None else apply(
+                node, {id(node.child): self._whole(node.child)})
         if isinstance(node, n.Without):
             new = self._delta(node.left, news)
             return None if new is None else apply(node, {id(node.left): new, id(node.right): self._whole(node.right)})

@@ -74,6 +74,7 @@ class Domain:
         self._index: dict[object, int] = {}
         self._numbers: npt.NDArray[np.float64] | npt.NDArray[np.int64] | None = None
         self._ranks: Array | None = None
+        self._whole: npt.NDArray[np.bool_] | None = None
         self._texts: list[str] | None = None
         self._column: pa.Array | None = None
         self.width: int | None = None
@@ -139,6 +140,18 @@ class Domain:
                 self._numbers = np.array(
                     [float(v) if isinstance(v, int | float) else np.nan for v in self.values], np.float64)
         return self._numbers
+
+    def numbers_of(self, codes: Array) -> npt.NDArray[np.float64] | npt.NDArray[np.int64]:
+        """The numeric values of codes: integers where all of them are, whatever else the domain holds."""
+        found = self.numbers[codes]
+        if found.dtype.kind == "f" and self._integral()[codes].all():
+            return found.astype(np.int64)
+        return found
+
+    def _integral(self) -> npt.NDArray[np.bool_]:
+        if self._whole is None or self._whole.shape[0] != len(self.values):
+            self._whole = np.array([type(value) is int for value in self.values], np.bool_)
+        return self._whole
 
     @property
     def ranks(self) -> Array:

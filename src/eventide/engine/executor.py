@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+import eventide.engine.stamps  # noqa: F401 - registers its operators
 from eventide.algebra import nodes as n
 from eventide.algebra.nodes import TIME
 from eventide.engine.changes import Kept, SimpleFluent

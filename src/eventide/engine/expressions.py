@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eventide.algebra.expressions import Apply, Column, Comparison, Constant, Expression, Kind, Logic
-from eventide.algebra.nodes import NUMBER
+from eventide.algebra.nodes import NUMBER, STAMP
 from eventide.engine.domains import Domain, value_of
 from eventide.engine.relation import Rows, Space
 from eventide.errors import ProgramError, RuleError
@@ -32,6 +32,10 @@ def _quotient(a: Values, b: Values) -> Values:
         return _whole(np.trunc(np.true_divide(a, b)))
     down = np.floor_divide(a, b)
     return down + ((down < 0) & (down * b != a))
+
+
+def _shared(a: Values, b: Values) -> Values:
+    return _quotient(a, b) if _integral(a, b) else np.true_divide(a, b)
 
 
 def _power(a: Values, b: Values) -> Values:
@@ -60,7 +64,8 @@ def _differ(a: Values, b: Values) -> Values:
 
 _BINARY: dict[str, Any] = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": _undefined_at_zero(_divide),
-    "//": _undefined_at_zero(_quotient), "div": _undefined_at_zero(np.floor_divide),
+    "//": _undefined_at_zero(_quotient), "quotient": _undefined_at_zero(_shared),
+    "div": _undefined_at_zero(np.floor_divide),
     "mod": _undefined_at_zero(np.mod), "rem": _undefined_at_zero(np.fmod),
     "**": _power, "^": _power, "min": np.minimum, "max": np.maximum,
     "atan2": np.arctan2,
@@ -111,7 +116,9 @@ def numbers(expression: Expression, rows: Rows, space: Space) -> Values:
         case Column(name):
             values = rows.column(name)
             type_ = rows.type(name)
-            return values if type_ == NUMBER else space.domains[type_].numbers[values]
+            if type_ == STAMP:
+                return values + space.timeline.origin
+            return values if type_ == NUMBER else space.domains[type_].numbers_of(values)
         case Apply(operator, arguments):
             operands = [numbers(a, rows, space) for a in arguments]
             if operator in _GROWING and _integral(*operands):
@@ -124,7 +131,7 @@ def numbers(expression: Expression, rows: Rows, space: Space) -> Values:
 def _domain(expression: Expression, rows: Rows, space: Space) -> Domain | None:
     if isinstance(expression, Column):
         type_ = rows.type(expression.name)
-        return None if type_ == NUMBER else space.domains[type_]
+        return None if type_ in (NUMBER, STAMP) else space.domains[type_]
     return None
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from eventide.algebra.nodes import TIME, Field, Fields, names
+from eventide.algebra.nodes import STAMP, TIME, Field, Fields, names
 from eventide.engine.domains import Domain
 from eventide.errors import RangeError
 from eventide.kernels.arrays import Array, Intervals, Mask, empty
@@ -68,7 +68,7 @@ class Space:
     def __init__(self, domains: Mapping[str, Domain], timeline: Timeline) -> None:
         self.domains = domains
         self.timeline = timeline
-        self._widths = {name: domain.width for name, domain in domains.items()}
+        self._widths = {name: domain.width for name, domain in domains.items()} | {STAMP: timeline.shift}
         self._shifts: dict[int, tuple[Fields, list[int]]] = {}
 
     def width(self, type_: str) -> int:
