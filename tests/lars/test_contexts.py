@@ -130,8 +130,8 @@ def test_table_one_with_a_contradiction() -> None:
     (conflict,) = contexts.conflicts()
     assert {one.name for one in conflict.facts} == {"culturalEvent", "parkingCapacity", "averageSpeed", "closedRoad"}
     (violation,) = conflict.violations
-    assert str(violation) == (":- freeRoadActivity(L) at T, congestedRoadActivity(L) at T.  "
-                              '(L = "StreetA", T = 9)')
+    assert str(violation) == (":- freeRoadActivity(L) at T, congestedRoadActivity(L) at T. with "
+                              'L = "StreetA", T = 9')
     offered = {one.name: context for context in contexts.maximal() for one in context.without}
     assert set(offered) == {one.name for one in conflict.facts}
     jam = {text.partition("(")[0] for text in answer_texts(offered["closedRoad"].certain, 9)}
@@ -166,7 +166,7 @@ def test_negation_in_reasons_and_conflicts() -> None:
     assert [str(reason) for reason in contexts.why("fly", ("tim",))] == ["bird(tim)@1, not ab(tim)"]
     (conflict,) = contexts.conflicts()
     assert [str(one) for one in conflict.facts] == ["bird(tim)@1", "cage(tim)@1"]
-    assert [str(one) for one in conflict.violations] == [":- fly(X), cage(X).  (X = tim)"]
+    assert [str(one) for one in conflict.violations] == [":- fly(X), cage(X). with X = tim"]
 
 
 def test_an_odd_loop_is_told() -> None:

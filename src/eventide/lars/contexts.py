@@ -34,7 +34,7 @@ class Violation:
 
     def __str__(self) -> str:
         told = ", ".join(f"{name} = {value}" for name, value in self.values)
-        return f"{self.rule}  ({told})" if told else self.rule
+        return f"{self.rule} with {told}" if told else self.rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +126,10 @@ class Contexts:
         else:
             found = minimal(self._search()[1])
         return sorted((self._conflict(facts) for facts in found), key=lambda one: (len(one.facts), str(one)))
+
+    def first_conflict(self) -> Conflict:
+        """One conflict of facts that have no answer together; takes no search for contexts."""
+        return self._conflict(self._smallest(self._facts))
 
     def why(self, name: str, row: Row, time: int | None = None, environment: int | None = None) -> list[Reason]:
         """The smallest reasons for an atom, now or at an earlier time, the shortest first; none if it cannot hold.

@@ -1,0 +1,108 @@
+"""A whole stream with truth maintenance: from one change to the next, with the conflicts where there is no answer.
+
+What a session says is collected as everywhere else; between changes nothing is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, islice
+
+import pyarrow as pa
+
+from eventide.errors import InputError
+from eventide.lars.answer_sets import Answer, Point
+from eventide.lars.contexts import Conflict, Contexts
+from eventide.lars.maintained import Answer as Held
+from eventide.lars.maintained import MaintainedSession
+from eventide.lars.results import Collected, NoAnswer
+from eventide.lars.stable_models import MOST_MODELS, Models
+from eventide.lars.values import python_value
+from eventide.maintenance.defaults import extended
+from eventide.syntax.lars_trees import LarsTree, Predicate
+
+Stream = Iterable[tuple[int, str, Sequence[object]]]
+
+
+@dataclass
+class MaintainedRun:
+    """A program, the facts of a stream in order of arrival, and what came of them up to a time.
+
+    >>> from eventide.syntax.lars import parse
+    >>> tree = parse("free :- closed [9]. jam :- slow [9]. :- free, jam.").tree
+    >>> run = MaintainedRun(tree, [(1, "closed", ()), (4, "slow", ())], 20)
+    >>> run.table([("free", 0), ("jam", 0)]).select(["fluent", "start", "end"]).to_pylist()
+    [{'fluent': 'free', 'start': 1, 'end': 4}, {'fluent': 'jam', 'start': 11, 'end': 14}]
+    >>> print(*run.gaps)
+    no answer stream from 4 to 10: :- free, jam.
+    >>> [str(fact) for conflict in run.conflicts for fact in conflict.facts]
+    ['closed@1', 'slow@4']
+    """
+
+    tree: LarsTree
+    facts: Stream
+    end: int
+    models: Models = "first"
+    at: bool = False
+    gaps: list[NoAnswer] = field(default_factory=list)
+    several: list[tuple[int, int, int]] = field(default_factory=list)
+    conflicts: list[Conflict] = field(default_factory=list)
+    """The conflicts that were met, each once."""
+
+    def table(self, wanted: Sequence[Predicate]) -> pa.Table:
+        """The rows of some predicates, one column `model` more where more than one answer was asked for or met."""
+        collected = Collected(self.end, self.at, frozenset(wanted))
+        for answer in self.answers():
+            collected.add(answer)
+        self.several = collected.several
+        return collected.table()
+
+    def answers(self) -> Iterator[Answer]:
+        """The answers at 0 … end, one after the other, each up to the next change."""
+        session = MaintainedSession(self.tree)
+        groups = groupby(self.facts, key=lambda fact: fact[0])
+        following = next(groups, None)
+        time = 0
+        while time <= self.end:
+            arrived = []
+            if following is not None and following[0] == time:
+                arrived = [(name, tuple(map(python_value, row))) for _, name, row in following[1]]
+                following = next(groups, None)
+            session.advance(time, arrived)
+            changes = (session.next_time(), None if following is None else following[0], self.end + 1)
+            later = min(change for change in changes if change is not None)
+            yield self._answer(session, time, later)
+            time = later
+
+    def _answer(self, session: MaintainedSession, start: int, end: int) -> Answer:
+        found = extended(session.network, session.environment())
+        most = 1 if self.models == "first" else MOST_MODELS + 1
+        held = [session.answer(environment) for environment in islice(found, most)]
+        if len(held) > MOST_MODELS:
+            raise InputError(f"there are more than {MOST_MODELS} answer streams at {start}; ask for the first, or run "
+                             "without truth maintenance")
+        if not held:
+            self._note(Contexts(session).first_conflict(), start, end)
+            return Answer(start, end, count=0)
+        points = [_points(answer, start) for answer in held]
+        if self.models == "brave":
+            return Answer(start, end, frozenset.union(*points))
+        certain = frozenset.intersection(*points)
+        if self.models == "cautious":
+            return Answer(start, end, certain)
+        count = len(held) if self.models == "all" else None
+        return Answer(start, end, certain, tuple(model - certain for model in points) if len(points) > 1 else (), count)
+
+    def _note(self, conflict: Conflict, start: int, end: int) -> None:
+        reasons = tuple(map(str, conflict.violations)) or ("a loop through negation",)
+        if self.gaps and (self.gaps[-1].end, self.gaps[-1].reasons) == (start, reasons):
+            self.gaps[-1] = NoAnswer(self.gaps[-1].start, end, reasons)
+        else:
+            self.gaps.append(NoAnswer(start, end, reasons))
+        if conflict not in self.conflicts:
+            self.conflicts.append(conflict)
+
+
+def _points(answer: Held, now: int) -> frozenset[Point]:
+    return frozenset(Point(name, row, None if time == now else time) for name, row, time in answer)
