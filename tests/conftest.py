@@ -42,6 +42,20 @@ def pytest_report_header() -> str:
     return f"eventide: {find_java(os.environ)}; profile {PROFILE}; shared data {shared_folder() or 'absent'}"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where two processes share the work, one has all tests of the shared Spark session, and files stay whole."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return
+    rank: dict[pytest.Item, int] = {}
+    for item in items:
+        fixtures = getattr(item, "fixturenames", ())
+        starts = item.get_closest_marker("spark") is not None
+        shares = "spark" in fixtures or (starts and "executor" in fixtures)
+        item.add_marker(pytest.mark.xdist_group("spark" if shares else item.nodeid.partition("::")[0]))
+        rank[item] = 0 if shares else 1 if starts else 2
+    items.sort(key=rank.__getitem__)  # what takes long comes first
+
+
 def shared_folder() -> Path | None:
     """The folder of reference data and answers: `$EVENTIDE_SHARED`, or `shared` beside the checkout."""
     folder = Path(os.environ.get("EVENTIDE_SHARED") or ROOT.parent / "shared")
