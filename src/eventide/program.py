@@ -47,6 +47,8 @@ if TYPE_CHECKING:  # crisp recognition starts without them
     from eventide.probability.session import UncertainSession, UncertainWindows
 
 RULE_ENDINGS = (".ec", ".prolog", ".pl")
+OTHER_LANGUAGES = {".mtl": "mtl", ".lars": "lars"}
+"""Languages with programs of their own, by ending: `eventide.<language>.program` is loaded when one is asked for."""
 Emit = Literal["timeline", "windows", "changes"]
 _SMALL_TABLE = 20_000
 
@@ -534,26 +536,57 @@ def _inputs_of(name: str, function: Callable[..., Any]) -> int:
     return len(parameters)
 
 
+@overload
 def parse(text: str, *, background: Iterable[object] = (), source: str = "<text>",
-          predicates: Mapping[str, Callable[..., Any]] | None = None) -> Program:
-    """A program from text; `background` and `predicates` as in `load`."""
+          predicates: Mapping[str, Callable[..., Any]] | None = None, language: Literal["ec"] = "ec") -> Program: ...
+
+
+@overload
+def parse(text: str, *, background: Iterable[object] = (), source: str = "<text>",
+          predicates: Mapping[str, Callable[..., Any]] | None = None, language: str) -> Any: ...
+
+
+def parse(text: str, *, background: Iterable[object] = (), source: str = "<text>",
+          predicates: Mapping[str, Callable[..., Any]] | None = None, language: str = "ec") -> Any:
+    """A program from text, in the language `ec`, `mtl` or `lars`; `background` and `predicates` as in `load`.
+
+    >>> import eventide as ev
+    >>> ev.parse("Late(X) :- <>-[0,5] Sent(X), not Arrived(X).", language="mtl").fluents
+    ['Late']
+    """
+    if language != "ec":
+        return _in_language(language, text.removeprefix("\ufeff"), source, background, predicates)
     return _program([(text.removeprefix("\ufeff"), source)], background, predicates)
 
 
 def load(path: str | os.PathLike[str], *, background: Iterable[object] = (),
          predicates: Mapping[str, Callable[..., Any]] | None = None) -> Program:
-    """A program from a file.
+    """A program from a file; its ending says in which language.
 
     `background` lists `.ec`/`.prolog` files, tables as `NAME=FILE.csv|parquet`, and dicts of tables by name.
     `predicates` are Python functions of whole NumPy columns that the rules may call by name: the first arguments of
     the predicate are the function's parameters; it returns an array of truth values, or one array for each argument
-    that follows.
+    that follows. A `.mtl` file gives an `MtlProgram`, a `.lars` file a `LarsProgram`; all others a `Program`.
     """
     file = Path(path)
+    if file.suffix in OTHER_LANGUAGES:
+        found: Program = _in_language(OTHER_LANGUAGES[file.suffix], _read(file), str(path), background, predicates)
+        return found
     if file.suffix not in RULE_ENDINGS:
         raise input_error("unknown-ending", "the ending does not say in which language the rules are", os.fspath(path),
-                          hint=f"known endings: {', '.join(RULE_ENDINGS)}")
+                          hint=f"known endings: {', '.join((*RULE_ENDINGS, *OTHER_LANGUAGES))}")
     return _program([(_read(file), str(path))], background, predicates)
+
+
+def _in_language(language: str, text: str, source: str, background: Iterable[object],
+                 predicates: Mapping[str, Callable[..., Any]] | None) -> Any:
+    """A program in another language; its module is loaded now, so that those who do not use it need not wait."""
+    if language not in OTHER_LANGUAGES.values():
+        raise InputError(f"language is {language!r}; known are ec, {', '.join(OTHER_LANGUAGES.values())}")
+    if predicates:
+        raise InputError("predicates are for Event Calculus programs")
+    module = import_module(f"eventide.{language}.program")
+    return module.program_of({source: text}, background)
 
 
 def _read(file: Path) -> str:

@@ -151,6 +151,8 @@ class Evidence:
                 return self.covers(left, columns, facts) or self.covers(right, columns, facts)
             case n.Without(left):
                 return self.covers(left, columns, facts)
+            case n.Since(_, right):
+                return self.covers(right, columns, facts)
             case n.Union(children):
                 return all(self.covers(child, columns, facts) for child in children)
             case n.Allen(_, _, source, target):
@@ -274,7 +276,7 @@ class Evidence:
         match node:
             case n.Table() | n.Unit() | n.Events() | n.Fluent() | n.Fired():
                 return node
-            case n.Join(left, right) | n.Without(left, right):
+            case n.Join(left, right) | n.Without(left, right) | n.Since(left, right):
                 return _changed(node, left=new(left), right=new(right))
             case n.Allen(_, _, source, target):
                 return _changed(node, source=new(source), target=new(target))

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from eventide.algebra import nodes as n
 
 Kind = Literal["rows", "always", "local", "points", "inertia", "whole", "runs", "cycle"]
-WHOLE = (n.Lasting, n.Spans, n.Allen, n.Shifted)
+WHOLE = (n.Lasting, n.Spans, n.Allen, n.Shifted, n.Since)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,11 @@ class _Cutter:
                 if not self._cyclic(node):
                     source, target = self._stored(source), self._stored(target)
                 return replace(node, source=source, target=target)
+            case n.Since():
+                left, right = self.cut(node.left), self.cut(node.right)
+                if not self._cyclic(node):
+                    left, right = self._stored(left), self._stored(right)
+                return replace(node, left=left, right=right)
             case n.Inertia():
                 return replace(
                     node,
@@ -210,7 +215,7 @@ def _split(node: n.Node, column: str, found: dict[int, int]) -> bool:
         case n.Inertia():
             parts = [*(c.points for c in node.changes), *node.initial]
             return all(_split(part, column, found) for part in parts)
-        case n.Table() | n.Unit() | n.Allen():
+        case n.Table() | n.Unit() | n.Allen() | n.Since():
             return False
         case _:
             return _split(node.child, column, found)

@@ -54,7 +54,7 @@ class Upkeep:
             return "an entity that appears later may change it"
         if self.piece.kind == "cycle" and any(nonlocal_in(d.body) for d in self.piece.definitions):
             return "it looks at whole intervals inside a cycle"
-        if isinstance(self.piece.body, n.Shifted):
+        if isinstance(self.piece.body, n.Shifted | n.Since):
             return "it looks back in time"
         return None
 

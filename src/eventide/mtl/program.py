@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -152,3 +153,11 @@ def result_of(run: Materialisation, wanted: Sequence[str]) -> MtlResult:
             tables.append(predicate_table(name_of(template), texts, *run.cells(template), run.denominator))
     result = MtlResult(joined_tables(tables), Counts(facts=run.facts, queries=1))
     return result
+
+
+def program_of(texts: Mapping[str, str], background: Iterable[object] = ()) -> MtlProgram:
+    """The program of some texts by their sources; background there is none: all that is known has its time."""
+    if isinstance(background, str | os.PathLike | Mapping) or list(background):
+        raise InputError("a DatalogMTL program has no background; give its facts with the events, for all times as "
+                         "P(a)@(-inf,inf)")
+    return MtlProgram(texts)

@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import Literal
 
 from eventide.syntax.diagnostics import Diagnostic, Span
-from eventide.syntax.terms import Term, Variable, variables_of
+from eventide.syntax.terms import Compound, Term, Variable, variables_of
 
 Operator = Literal["<>-", "[]-", "<>+", "[]+"]
 
@@ -228,7 +228,7 @@ def ranges_in(rule: Rule) -> Iterator[tuple[str, Range]]:
 
 
 def _infix(term: Term) -> str:
-    arguments = getattr(term, "args", ())
-    if len(arguments) == 2 and not term.functor.isalpha():  # type: ignore[union-attr]
-        return f"({_infix(arguments[0])} {term.functor} {_infix(arguments[1])})"  # type: ignore[union-attr]
+    if isinstance(term, Compound) and len(term.args) == 2 and not term.functor.isalpha():
+        left, right = term.args
+        return f"({_infix(left)} {term.functor} {_infix(right)})"
     return str(term)
