@@ -83,16 +83,15 @@ def test_golden_programs(shared_data: Callable[[str], Path]) -> None:
 
 
 def test_golden_scenarios(shared_data: Callable[[str], Path]) -> None:
-    """Caching, at every time. Content retrieval has too many contexts to be listed."""
+    """Caching and content retrieval; of the dense one the beginning, for its labels are hundreds long later."""
     for case in json.loads(shared_data("golden/lars/scenarios.json").read_text()):
-        if not case["id"].startswith("caching"):
-            continue
         session, stream = MaintainedSession(lars.program(case["program"])), dict(case["stream"])
-        for t in sorted(map(int, case["queries"])):
+        for t in sorted(map(int, case["queries"]))[:6 if case["id"].startswith("content2") else None]:
             session.advance(t, atoms(stream.get(t, [])))
-            (answer,) = session.answers()
-            assert sorted(ground_text(name, row) for name, row, time in answer if time == t) == sorted(
-                case["queries"][str(t)]["model"]), f"{case['id']} at {t}"
+            shown = [sorted(ground_text(name, row) for name, row, time in answer
+                            if time == t and name in case["observed_predicates"]) for answer in session.answers()]
+            query = case["queries"][str(t)]
+            assert len(shown) == query["n_models"] and sorted(query["model"]) in shown, f"{case['id']} at {t}"
 
 
 @pytest.mark.parametrize("text", [
