@@ -10,12 +10,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
+from math import prod
 from typing import NamedTuple
 
 from eventide.lars.grounding import Element, Grounder, Instance, Row
 from eventide.lars.splitting import Given, Split
-from eventide.lars.stable_models import Models, Outcome, Rule, Solver
+from eventide.lars.stable_models import MOST_MODELS, Models, Outcome, Rule, Solver, TooManyModels
 from eventide.lars.values import ground_text
 from eventide.syntax.lars_trees import Predicate, Window
 
@@ -35,16 +36,17 @@ class Point(NamedTuple):
 class Answer:
     """The answer streams of the time-points `start` … `end` - 1, as far as the upper rules conclude them.
 
-    `models` are the answers that were asked for: the first, all, or what all or some have in common. With none,
-    `reasons` are the numbers of the upper rules that contradict each other.
+    `certain` is in each of them, or all that was asked for with `cautious` and `brave`; `models` are the further atoms
+    of the first one, or of each. Where there is no answer stream, `reasons` are the upper rules at odds.
     """
 
     start: int
     end: int
-    models: tuple[frozenset[Point], ...]
-    reasons: tuple[int, ...] = ()
+    certain: frozenset[Point] = frozenset()
+    models: tuple[frozenset[Point], ...] = ()
     count: int | None = None
-    """How many answer streams there are, if all were asked for."""
+    """How many answer streams there are: 0, or as many as all of them if all were asked for."""
+    reasons: tuple[int, ...] = ()
 
 
 class Arrivals:
@@ -106,7 +108,7 @@ def answers(split: Split, lower: Mapping[Predicate, Sequence[Interval]], end: in
             yield _answer(start, stop, ground, solver)
             continue
         if idle and not held:
-            yield Answer(start, stop, (frozenset(),), (), 1)
+            yield Answer(start, stop, count=1 if models == "all" else None)
             continue
         for t in range(start, stop):
             ground = _Ground(split, t, arrivals)
@@ -121,10 +123,21 @@ def _goes_first(change: tuple[bool, Predicate, Row]) -> bool:
 def _answer(start: int, stop: int, ground: _Ground, solver: Solver) -> Answer:
     outcome = ground.outcome(solver)
     if outcome.conflict is not None:
-        return Answer(start, stop, (), tuple(sorted({ground.numbers[i] for i in outcome.conflict} - {-1})), 0)
-    shown = ground.points
-    found = tuple(frozenset([shown[atom] for atom in model if atom in shown]) for model in outcome.models())
-    return Answer(start, stop, found, (), outcome.count if solver.models == "all" else None)
+        return Answer(start, stop, count=0, reasons=tuple(sorted({ground.numbers[i] for i in outcome.conflict} - {-1})))
+    certain = set(outcome.certain)
+    free = []
+    for part in outcome.parts:
+        common = part.models[0].intersection(*part.models[1:]) if solver.models != "first" else frozenset()
+        certain |= common
+        if len(part.models) > 1 or solver.models == "first":
+            free.append([model - common for model in part.models])
+    count = prod(map(len, free)) if solver.models == "all" else None
+    if count is not None and count > MOST_MODELS:
+        raise TooManyModels
+    models = tuple(ground.shown(set().union(*chosen)) for chosen in product(*free)) if free else ()
+    if len(models) > 1:  # numbered in an order that does not depend on how they were found
+        models = tuple(sorted(models, key=lambda model: sorted(map(str, model))))
+    return Answer(start, stop, ground.shown(certain), models, count)
 
 
 class _Ground:
@@ -316,6 +329,11 @@ class _Ground:
         if self.timeless and not self._givens:
             return self._point(self.grounder.patterns[element.pattern].predicate[0], element.row, None)
         return self._atom(("element", element), f"element {element.pattern} {element.row}")
+
+    def shown(self, atoms: Iterable[int]) -> frozenset[Point]:
+        """The points among some atoms."""
+        points = self.points
+        return frozenset([points[atom] for atom in atoms if atom in points])
 
     # -- the answer ---------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,9 @@ from eventide.syntax.diagnostics import Span
 from eventide.syntax.lars_trees import Comparison, Element, Head, LarsTree, Literal, Predicate, Rule
 from eventide.syntax.terms import Atom, Compound, Variable, functor_of, variables_of
 
+GIVEN = "given "
+"""Before the name of an upper predicate: its atoms that are input or facts of the program, now."""
+
 
 @dataclass(frozen=True, slots=True)
 class Given:
@@ -73,6 +76,9 @@ def split(tree: LarsTree, upper: Collection[Predicate], present: Collection[Pred
             splitter.raised(rule)
         else:
             splitter.lower.append(rule)
+    for predicate in sorted(splitter.upper):
+        if predicate in known:
+            splitter.tell(predicate)
     return Split(LarsTree(tree.facts, tuple(splitter.lower), tree.source, tree.text), tuple(splitter.rules),
                  tuple(splitter.given), splitter.upper, tuple(splitter.origin))
 
@@ -127,6 +133,14 @@ class _Splitter:
         for literal in mine:
             if literal.predicate in self.known:
                 self.add_given(literal)
+
+    def tell(self, predicate: Predicate) -> None:
+        """What is given of an upper predicate belongs to its answers, under a name that no rule asks for."""
+        names = [f"A{place}" for place in range(predicate[1])]
+        lower = self.named(names, (Literal(_atom(predicate[0], names)),))
+        rule = Rule(Head(_atom(GIVEN + predicate[0], names)), (Literal(lower),))
+        self.rules.append(rule)
+        self.origin.append(rule)
 
     def add_given(self, literal: Literal) -> None:
         """What is given of an upper atom: under `always` and `at` with its times, otherwise whether it is there."""

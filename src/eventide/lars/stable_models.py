@@ -6,10 +6,8 @@ so k independent choices cost k small problems and not 2^k answers. Parts of equ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
-from math import prod
 from typing import Literal, NamedTuple
 
 import clingo
@@ -24,7 +22,7 @@ _Shape = tuple[int, tuple[tuple[int, tuple[int, ...], tuple[int, ...]], ...]]
 
 
 class TooManyModels(Exception):
-    """A part has more answer sets than can be listed."""
+    """There are more answer sets than can be listed."""
 
 
 class Part(NamedTuple):
@@ -45,17 +43,6 @@ class Outcome:
     parts: tuple[Part, ...] = ()
     conflict: tuple[int, ...] | None = None
 
-    @property
-    def count(self) -> int:
-        """How many answer sets there are, if all were asked for."""
-        return 0 if self.conflict is not None else prod(len(part.models) for part in self.parts)
-
-    def models(self) -> Iterable[frozenset[int]]:
-        """The answer sets one by one, the parts combined."""
-        if self.conflict is None:
-            for chosen in product(*(part.models for part in self.parts)):
-                yield self.certain.union(*chosen)
-
 
 class Solver:
     """Answer sets of ground programs; what was solved once is remembered.
@@ -63,9 +50,8 @@ class Solver:
     >>> solver = Solver("all")
     >>> a, b, c, d = range(4)
     >>> choice = [(a, (), (b,)), (b, (), (a,)), (c, (), (d,)), (d, (), (c,))]
-    >>> outcome = solver.solve(choice, str)
-    >>> outcome.count, solver.solved
-    (4, 1)
+    >>> [len(part.models) for part in solver.solve(choice, str).parts], solver.solved
+    ([2, 2], 1)
     """
 
     def __init__(self, models: Models) -> None:

@@ -1,0 +1,182 @@
+"""LARS programs as users hold them: loaded, checked, run. The ways of evaluation meet here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eventide.algebra.text import to_text
+from eventide.analysis.lars import LarsModel, analyse
+from eventide.engine.recognition import Counts
+from eventide.errors import InputError, ProgramError
+from eventide.formats import column_values, read_background
+from eventide.formats.facts import Facts, chosen
+from eventide.formats.files import missing
+from eventide.formats.problems import input_error
+from eventide.lars import streams
+from eventide.lars.columnar import compile_tree
+from eventide.lars.results import LarsResult, NoAnswer, without_gaps
+from eventide.lars.running import Contradictions, Run, flagged
+from eventide.lars.splitting import split
+from eventide.lars.stable_models import Models
+from eventide.lars.values import python_value, term_of
+from eventide.syntax.diagnostics import Diagnostic
+from eventide.syntax.lars import parse as read_rules
+from eventide.syntax.lars_trees import LarsTree, Predicate
+from eventide.syntax.terms import Atom, Compound
+
+ENDING = ".lars"
+
+
+class LarsProgram:
+    """A checked LARS program. Make one with `eventide.load`, or with `eventide.parse` and `language="lars"`."""
+
+    def __init__(self, tree: LarsTree, diagnostics: Sequence[Diagnostic] = (), texts: Mapping[str, str] | None = None,
+                 dialect: str = "lars") -> None:
+        self.tree = tree
+        self.texts = dict(texts or {tree.source: tree.text})
+        self.model: LarsModel = analyse(tree, diagnostics, dialect)
+
+    # -- what it is ---------------------------------------------------------------------------------------------------
+
+    def check(self) -> list[Diagnostic]:
+        """Every problem found, errors first; an empty list means that nothing is wrong.
+
+        >>> [d.code for d in parse("h(X) :- a [5], not b(Y).").check()]
+        ['unsafe-variable', 'unsafe-variable']
+        """
+        rank = {"error": 0, "warning": 1, "info": 2}
+        return sorted(self.model.diagnostics, key=lambda d: rank[d.severity])
+
+    def require_sound(self) -> None:
+        """Raise ProgramError with every error found, if there is one."""
+        errors = [d for d in self.model.diagnostics if d.severity == "error"]
+        if errors:
+            rendered = "\n".join(d.render(self.texts.get(d.span.source) if d.span else None) for d in errors)
+            raise ProgramError(rendered, errors)
+
+    @property
+    def fluents(self) -> list[str]:
+        """The names of the predicates that the program concludes."""
+        return list(dict.fromkeys(name for name, _ in self.model.derived))
+
+    def explain_plan(self) -> str:
+        """The plan of what is evaluated by columns, and the rules that are left to answer sets.
+
+        >>> print(*parse("b :- a [2], not c. c :- a [2], not b.").explain_plan().splitlines()[-3:], sep="\\n")
+        by answer sets
+          b :- $0, not c.
+          c :- $0, not b.
+        """
+        self.require_sound()
+        parts = split(self.tree, self.model.several, ())
+        plan = to_text(compile_tree(parts.lower, self._known([])).plan)
+        return "\n".join([*([plan] if plan else []), *(["by answer sets"] if parts.upper else []),
+                          *(f"  {rule}" for rule in parts.upper)])
+
+    def wanted(self, fluents: Sequence[str] | None) -> list[Predicate]:
+        """The predicates to report; InputError for names that the program does not conclude."""
+        if isinstance(fluents, str):
+            raise InputError(f"fluents is the text {fluents!r}; expected a list of names, such as [{fluents!r}]")
+        unknown = [name for name in fluents or () if name not in self.fluents]
+        if unknown:
+            raise InputError(f"the program does not conclude {', '.join(unknown)}; it concludes "
+                             f"{', '.join(self.fluents) or 'nothing'}")
+        return [predicate for predicate in self.model.derived if fluents is None or predicate[0] in fluents]
+
+    # -- running ------------------------------------------------------------------------------------------------------
+
+    def read(self, events: object, **options: Any) -> Facts:
+        """The facts of a stream: a path, tables, or a list of time-points with facts."""
+        return streams.read(events, **options)
+
+    def run(self, events: object, *, start: int | None = None, end: int | None = None, models: Models = "first",
+            contradictions: Contradictions = "discard", at: bool = False, fluents: Sequence[str] | None = None,
+            **options: Any) -> LarsResult:
+        """The answer streams at the time-points from 0, or after `start`, to `end` (default: the last fact).
+
+        `models` says which of several answer streams: the first found, all, or what all (`cautious`) or some (`brave`)
+        have in common. Time-points with a contradiction have no answer stream (`discard`), or it is reported as `⊥`
+        (`flag`). With `at`, what is known of earlier time-points is reported too.
+
+        >>> program = parse("b at T :- a at T [5]. c :- b [3].")
+        >>> program.run([(1, ["a"])], end=9).timeline()
+        {'b': [(1, 2)], 'c': [(1, 5)]}
+        >>> program.run([(1, ["a"])], end=9, at=True)["b"].timeline()
+        {'b': [(1, 2)], 'b=1': [(2, 7)]}
+        """
+        self.require_sound()
+        for name, given, known in (("models", models, ("first", "all", "cautious", "brave")),
+                                   ("contradictions", contradictions, ("discard", "flag"))):
+            if given not in known:
+                raise InputError(f"{name} is {given!r}; known are {', '.join(known)}")
+        wanted = self.wanted(fluents)
+        facts, end, counts = _within(self.read(events, **options), start, end)
+        tree = self.tree if contradictions == "discard" else flagged(self.tree)
+        run = Run(tree, self._known(facts.tables), facts, end, models, at)
+        table = run.table(wanted)
+        if start is not None and start >= 0:
+            table = without_gaps(table, [NoAnswer(0, start + 1, ())], end)
+        gaps = [gap for gap in run.gaps if start is None or gap.end > start + 1]
+        return LarsResult(table, counts, gaps, run.several)
+
+    def _known(self, present: Iterable[Predicate]) -> list[Predicate]:
+        """The predicates that facts may have."""
+        return list(dict.fromkeys([*present, *self.model.inputs]))
+
+
+def _within(facts: Facts, start: int | None, end: int | None) -> tuple[Facts, int, Counts]:
+    """The facts after `start` and up to `end`, the end, and what was left out."""
+    last = max((int(table.time.max()) for table in facts if len(table)), default=0)
+    end = max(last, 0) if end is None else end
+    if end < 0:
+        raise InputError(f"end is {end}; LARS begins at 0")
+    counts = Counts(facts=len(facts), queries=1)
+    if (start is None or start < 0) and last <= end:
+        return facts, end, counts
+    low = -1 if start is None else start
+    tables = {}
+    for key, table in facts.tables.items():
+        counts.before_start += int(np.count_nonzero(table.time <= low))
+        counts.after_end += int(np.count_nonzero(table.time > end))
+        tables[key] = chosen(table, np.flatnonzero((table.time > low) & (table.time <= end)))
+    return Facts(tables, facts.bad, facts.bad_count, facts.rows_read, facts.notes), end, counts
+
+
+def parse(text: str, *, background: Iterable[object] = (), source: str = "<text>") -> LarsProgram:
+    """A program from text; `background` lists tables and `.lars` files with more facts and rules."""
+    return _program(text.removeprefix("\ufeff"), source, background)
+
+
+def load(path: str | os.PathLike[str], *, background: Iterable[object] = ()) -> LarsProgram:
+    """A program from a file: ours, Ticker's or Laser's."""
+    return _program(_read(os.fspath(path)), os.fspath(path), background)
+
+
+def _program(text: str, source: str, background: Iterable[object]) -> LarsProgram:
+    texts = {source: text}
+    facts: list[Atom | Compound] = []
+    for item in [background] if isinstance(background, str | os.PathLike | Mapping) else background:
+        if isinstance(item, str | os.PathLike) and os.fspath(item).endswith(ENDING) and "=" not in os.fspath(item):
+            texts[os.fspath(item)] = _read(os.fspath(item))
+            continue
+        for relation in read_background(item):
+            columns = [[term_of(python_value(value)) for value in column_values(column)] for column in relation.columns]
+            facts.extend(Compound(relation.name, row) for row in zip(*columns, strict=True))
+    parsed = [read_rules(content, name) for name, content in texts.items()]
+    tree = LarsTree(tuple(dict.fromkeys([*(fact for one in parsed for fact in one.tree.facts), *facts])),
+                    tuple(rule for one in parsed for rule in one.tree.rules), source, text)
+    return LarsProgram(tree, [d for one in parsed for d in one.diagnostics], texts, parsed[0].dialect)
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise missing(path, error) from error
+    except UnicodeDecodeError as error:
+        raise input_error("not-utf-8", f"the file is not UTF-8: {error}", path, hint="save it as UTF-8") from error
