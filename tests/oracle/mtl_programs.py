@@ -74,7 +74,11 @@ class Case:
 
     def answer(self) -> dict[str, list[str]]:
         """The maximal intervals of everything that holds, by definition."""
-        return Model(self.rules, self.facts, self.horizon).intervals()
+        return self.model().intervals()
+
+    def model(self) -> Model:
+        """The least model."""
+        return Model(self.rules, self.facts, self.horizon)
 
     def without(self, facts: list[Fact]) -> Case:
         """The same program over fewer facts."""

@@ -1,0 +1,179 @@
+"""DatalogMTL over a stream, a step at a time: Algorithm 1 of the paper on stream reasoning in DatalogMTL, and the
+variant with #-facts, whose memory does not grow with the density of the data. Facts that come late are for `session`.
+
+Differences from the printed algorithm, none of which changes the answer: a step may take in many time points at once
+(`points` stops at each, as printed); `[]-` closes the ends that an open range leaves closed; a hole as long as the
+shortest range is not bridged; history is the time at which an atom first held; and what is held, and which holes are
+bridged, is told by the operators that look at a predicate, not by the whole program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+
+from eventide.errors import EventideError
+from eventide.kernels.arrays import Array
+from eventide.mtl.cells import EVER, NEVER, DenseFacts
+from eventide.mtl.materialisation import Compiled
+from eventide.mtl.reasoning import Choice, Reasoner, at_times
+from eventide.mtl.stepping import Held, Piece, Step, piece_of
+
+Times = Sequence[Fraction | int | str]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """The discrete set of times that answers are asked for: data points, multiples of a number, or given times."""
+
+    kind: str = "points"
+    every: Fraction = Fraction(1)
+    times: tuple[Fraction, ...] = ()
+
+    @staticmethod
+    def of(text: str | Times) -> Moments:
+        """From `points`, `every:N`, or times as a list or separated by commas.
+
+        >>> Moments.of("every:1/2").every, Moments.of("1,7/3").times
+        (Fraction(1, 2), (Fraction(1, 1), Fraction(7, 3)))
+        """
+        if text == "points":
+            return Moments()
+        try:
+            if isinstance(text, str) and text.startswith("every:"):
+                every = Fraction(text.removeprefix("every:"))
+                if every <= 0:
+                    raise EventideError(f"answers are asked for at every {every}; it must be more than 0")
+                return Moments("every", every)
+            given = text.split(",") if isinstance(text, str) else text
+            return Moments("times", times=tuple(sorted({Fraction(time) for time in given})))
+        except (ValueError, ZeroDivisionError, TypeError) as error:
+            raise EventideError(f"{text!r} says no times; write points, every:1/2, or times such as 1,7/3") from error
+
+    @property
+    def numbers(self) -> tuple[Fraction, ...]:
+        """The numbers that the grid must have."""
+        return (self.every,) if self.kind == "every" else self.times
+
+
+@dataclass(frozen=True)
+class StreamReport:
+    """How a program was run over a stream."""
+
+    variant: str
+    reason: str
+    step: Fraction
+    steps: int
+    facts: int
+    peak: int
+    """The most elements in memory at any moment, those of the step at hand included (|W ∪ H|)."""
+    held: int
+    """The most elements in memory between two steps."""
+
+    def __str__(self) -> str:
+        how = "with #-facts" if self.variant == "hash" else "by Algorithm 1"
+        return (f"{self.facts:,} facts in {self.steps:,} steps of {self.step}, {how} ({self.reason}); at most "
+                f"{self.peak:,} elements in memory, {self.held:,} between steps")
+
+
+class Streaming:
+    """A program over facts in order of time; iterate over the steps, or ask for the whole answer."""
+
+    def __init__(self, compiled: Compiled, facts: DenseFacts, wanted: Sequence[str], *, step: Fraction | None = None,
+                 points: bool = False, variant: Choice = "auto", at: Moments | None = None,
+                 end: Fraction | None = None) -> None:
+        if step is not None and step <= 0:
+            raise EventideError(f"the step is {step}; it must be more than 0")
+        self.reasoner = Reasoner(compiled, wanted, variant, facts.denominator)
+        self.points, self.at = points, at
+        self.length = step or 8 * self.reasoner.memory.window or Fraction(1)
+        for number in (self.length, *([end] if end is not None else []), *(at.numbers if at is not None else ())):
+            self.reasoner.refine(number.denominator)
+        self._facts = self.reasoner.coded(facts)
+        self._number = sum(map(len, self._facts.values()))
+        self._instants = self._event_cells()
+        last = int(self._instants[-1]) if self._instants.size else 0
+        self._last = last if end is None else self.reasoner.cell(end)
+        self._steps = self._peak = self._held = 0
+
+    def _event_cells(self) -> Array:
+        """The instants at which facts begin or end, ascending."""
+        cells = [side[(side != EVER) & (side != NEVER)] for p in self._facts.values() for side in (p.starts, p.ends)]
+        return np.unique(np.concatenate([np.empty(0, np.int64), *cells]) >> 1 << 1)
+
+    def __iter__(self) -> Iterator[Step]:
+        """The steps in order, each with what it found."""
+        held = Held()
+        self._steps = self._peak = self._held = 0
+        sent = dict.fromkeys(self._facts, 0)
+        for cell in self._boundaries():
+            given: dict[str, Piece] = {}
+            for name, piece in self._facts.items():
+                until = int(np.searchsorted(piece.starts, cell, "right"))
+                given[name] = piece.take(slice(sent[name], until))
+                sent[name] = until
+            step = self.reasoner.step(held, given, cell + 1)
+            held = step.held
+            self._steps += 1
+            self._peak, self._held = max(self._peak, step.peak), max(self._held, held.size)
+            yield step
+
+    def _boundaries(self) -> Iterator[int]:
+        """The instants at which steps end: each `step` after the one before, the last at the end of the run."""
+        length, last = self.reasoner.cell(self.length), self._last
+        now = min(int(self._instants[0]) if self._instants.size else last, last)
+        if self.points:
+            yield now
+        while now < last or not self.points:
+            after = now + length
+            if self.points:
+                following = int(np.searchsorted(self._instants, now, "right"))
+                after = min(after, int(self._instants[following])) if following < self._instants.size else after
+            now = min(after, last)
+            yield now
+            if now >= last:
+                return
+
+    def moments(self, step: Step) -> Array:
+        """The cells of a step at which answers are asked for."""
+        assert self.at is not None
+        if self.at.kind == "points":
+            cells = self._instants
+        elif self.at.kind == "times":
+            cells = np.array([self.reasoner.cell(time) for time in self.at.times], np.int64)
+        else:
+            every = self.reasoner.cell(self.at.every)
+            first = int(self._instants[0]) if step.low is None and self._instants.size else step.low or 0
+            return np.arange(-(-first // every) * every, step.upto, every)
+        first, last = np.searchsorted(cells, [EVER if step.low is None else step.low, step.upto])
+        return cells[first:last]
+
+    def answers(self) -> Iterator[tuple[Fraction, pa.Table]]:
+        """Per step: up to which time, and what holds in it (at the moments asked for, or as intervals)."""
+        for step in self:
+            yield self.reasoner.time(step.upto), self.reasoner.table(self._found(step))
+
+    def _found(self, step: Step) -> dict[str, Piece]:
+        if self.at is None:
+            return {name: piece_of(relation) for name, relation in step.found.items() if len(relation)}
+        cells = self.moments(step)
+        return {name: at_times(relation, cells) for name, relation in step.found.items() if len(relation)}
+
+    def table(self) -> pa.Table:
+        """The answer of the whole stream: maximal intervals up to its end, or the moments asked for."""
+        parts: dict[str, list[Piece]] = {name: [] for name in self.reasoner.wanted}
+        for step in self:
+            for name, piece in self._found(step).items():
+                parts[name].append(piece)
+        return self.reasoner.table({name: self.reasoner.maximal(pieces) for name, pieces in parts.items() if pieces})
+
+    @property
+    def report(self) -> StreamReport:
+        """How the last pass over the stream went."""
+        reason = "as asked for" if self.reasoner.forced else self.reasoner.memory.reason
+        return StreamReport(self.reasoner.variant, reason, self.length, self._steps, self._number, self._peak,
+                            self._held)

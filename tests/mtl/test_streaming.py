@@ -1,0 +1,161 @@
+"""Streams of DatalogMTL: Algorithm 1 and the variant with #-facts give what the least model has, whatever the step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.mtl.running import by_atom, streaming
+from tests.oracle.mtl_programs import Case, Kind, cases
+
+from eventide.errors import EventideError
+from eventide.mtl.reasoning import Choice
+from eventide.mtl.streaming import Moments
+
+STEPS = ("1/2", "1", "7/3", "5", "100")
+VARIANTS: tuple[Choice, ...] = ("auto", "algorithm-1", "hash")
+
+
+def answer(case: Case, **options: object) -> dict[str, list[str]]:
+    return by_atom(streaming(case.text, case.fact_text, end=case.horizon, **options).table())
+
+
+# -- laws -------------------------------------------------------------------------------------------------------------
+
+
+@given(cases(), st.sampled_from(STEPS), st.sampled_from(VARIANTS), st.booleans())
+def test_a_stream_gives_the_least_model(case: Case, step: str, variant: Choice, points: bool) -> None:
+    assert answer(case, step=step, variant=variant, points=points) == case.answer()
+
+
+@settings(max_examples=settings().max_examples // 2)
+@given(cases(Kind(punctual=False, numbers=False)), st.sampled_from(STEPS), st.sampled_from(STEPS))
+def test_without_punctual_ranges_both_variants_agree_and_no_step_matters(case: Case, one: str, other: str) -> None:
+    first = streaming(case.text, case.fact_text, step=one, end=case.horizon)
+    assert first.reasoner.variant == "hash"
+    assert by_atom(first.table()) == answer(case, step=other, variant="algorithm-1", points=True)
+
+
+@settings(max_examples=settings().max_examples // 2)
+@given(cases(Kind(endless=False)), st.sampled_from(["points", "every:1/2", "0,1/3,2,9"]), st.sampled_from(STEPS))
+def test_answers_at_moments_are_those_of_the_model(case: Case, at: str, step: str) -> None:
+    ends = {bound for fact in case.facts for bound in (fact.span.low, fact.span.high) if bound is not None}
+    halves = {Fraction(number, 2) for number in range(19)}
+    moments = {"points": ends, "every:1/2": {half for half in halves if half >= min(ends)},
+               "0,1/3,2,9": {Fraction(0), Fraction(1, 3), Fraction(2), Fraction(9)}}[at]
+    table = streaming(case.text, case.fact_text, step=step, at=Moments.of(at), end=case.horizon).table()
+    found = {(row["fluent"], row["args"], Fraction(row["start"])) for row in table.to_pylist()}
+    assert all(row["start"] == row["end"] and row["left"] == row["right"] == "closed" for row in table.to_pylist())
+    model = case.model()
+    assert found == {(name, "|".join(map(str, args)), time) for (name, args) in model.truth
+                     for time in moments if time <= case.horizon and model.holds(name, args, time)}
+
+
+# -- cases ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", ["1/2", "3", "100"])
+def test_golden_cases(step: str, shared_data: Callable[[str], Path]) -> None:
+    for case in json.loads(shared_data("golden/mtl/cases.json").read_text()):
+        for variant in VARIANTS:
+            stream = streaming("\n".join(case["program"]), "\n".join(case["facts"]), step=step, variant=variant,
+                               end=case["horizon"], points=step == "3")
+            assert by_atom(stream.table()) == case["expected_all"], (case["name"], variant)
+
+
+def test_the_nested_example_of_the_paper() -> None:
+    rules = """Flag(X,Z) :- Node(X), Mon(X,Z), []-[0,4] <>-[0,2] Sig(Z).
+[]+[0,3] Mon(X,Z) :- Conn(X,Y), Flag(Y,Z)."""
+    facts = "Node(n1)@[0,40]\nNode(n2)@[0,40]\nMon(n1,s)@[0,7]\nConn(n2,n1)@[0,40]\nConn(n1,n2)@[10,40]\n" + "".join(
+        f"Sig(s)@{time}\n" for time in (0, 2, 4, 6, 7, 9, 12))
+    found = by_atom(streaming(rules, facts, ["Mon(_,_)"], step="1", end=20).table())
+    assert found == {"Mon(n1,s)": ["[0,7]", "[10,14]"], "Mon(n2,s)": ["[4,14]"]}
+
+
+def test_open_ranges_leave_no_hole_where_steps_meet() -> None:
+    """With ⊕ as printed in the paper, `[]-(0,1)` would lose every boundary of a step."""
+    for step in ("1/4", "1/2", "1"):
+        assert by_atom(streaming("Q :- []-(0,1) A.", "A@[0,2]", ["Q"], step=step).table()) == {"Q": ["[1,2]"]}
+
+
+def test_a_hole_as_long_as_the_shortest_range_is_not_bridged() -> None:
+    stream = streaming("Q :- <>-(0,1) S.", "S@0\nS@1\nS@2", ["Q"], step="1", end=5)
+    assert stream.reasoner.variant == "hash"
+    assert by_atom(stream.table()) == {"Q": ["(0,1)", "(1,2)", "(2,3)"]}
+
+
+def test_history_inside_a_conjunction_outlives_the_window() -> None:
+    rules = "Q(X) :- <>-[0,inf) B(X), A(X)."
+    found = by_atom(streaming(rules, "B(a)@0\nA(a)@[50,60]\nA(b)@[50,60]", ["Q(_)"], step="1").table())
+    assert found == {"Q(a)": ["[50,60]"]}
+
+
+def test_a_since_without_end_is_carried_on() -> None:
+    facts = "A@(0,30)\nB@0\nB@29"
+    for bounds, expected in (("[0,inf)", ["[0,30]"]), ("[5,inf)", ["[5,30]"]), ("(5,inf)", ["(5,30]"])):
+        stream = streaming(f"Q :- A since{bounds} B.", facts, ["Q"], step="2", end=40)
+        assert by_atom(stream.table()) == {"Q": expected}, bounds
+        assert stream.report.held <= 8
+
+
+def test_times_before_zero_and_for_ever() -> None:
+    assert by_atom(streaming("Q :- []-[0,inf) A.", "A@(-inf,3]\nA@[4,9]", ["Q"], step="1").table()) == {
+        "Q": ["(-inf,3]"]}
+    assert by_atom(streaming("Q :- <>-[1,2] A.", "A@-7/2", ["Q"], step="1", end=5).table()) == {
+        "Q": ["[-5/2,-3/2]"]}
+
+
+# -- memory -----------------------------------------------------------------------------------------------------------
+
+
+def dense_stream(per_unit: int, units: int = 12) -> str:
+    return "".join(f"S(a)@{Fraction(number, per_unit)}\n" for number in range(per_unit * units))
+
+
+def test_memory_with_hashes_does_not_depend_on_the_density_of_the_data() -> None:
+    """The example of the notes: the generic algorithm holds every point of the window, the variant a few elements."""
+    rules = "R(X) :- <>-[0,1] S(X).\nB(X) :- []-[0,10] R(X).\nE(X) :- <>-[5,inf) S(X)."
+    peaks = {}
+    for per_unit in (2, 20):
+        for variant in ("hash", "algorithm-1"):
+            stream = streaming(rules, dense_stream(per_unit), step="1", points=True, variant=variant)
+            table = by_atom(stream.table())
+            assert table["B(a)"] == [f"[10,{Fraction(12 * per_unit - 1, per_unit)}]"]
+            peaks[variant, per_unit] = stream.report.peak
+    assert peaks["hash", 20] == peaks["hash", 2] <= 12
+    assert peaks["algorithm-1", 20] > 15 and peaks["algorithm-1", 20] > 3 * peaks["algorithm-1", 2]
+
+
+# -- choices and mistakes ---------------------------------------------------------------------------------------------
+
+
+def test_the_variant_is_chosen_reported_and_can_be_forced() -> None:
+    free, punctual = "Q :- <>-[1,2] A.", "Q :- <>-[1,1] A."
+    assert "with #-facts (no operator looks at exactly one distance)" in str(streaming(free, "A@0").report)
+    assert "by Algorithm 1 (<>-[1,1] looks at exactly one distance)" in str(streaming(punctual, "A@0").report)
+    assert "by Algorithm 1 (as asked for)" in str(streaming(free, "A@0", variant="algorithm-1").report)
+    with pytest.raises(EventideError, match="known are auto, hash, algorithm-1"):
+        streaming(free, "A@0", variant="fast")
+
+
+def test_answers_come_step_by_step() -> None:
+    stream = streaming("Q(X) :- <>-[0,1] A(X).", "A(a)@0\nA(b)@3", ["Q(_)"], step="1", at=Moments.of("points"))
+    found = [(str(time), by_atom(table)) for time, table in stream.answers()]
+    assert found == [("1", {"Q(a)": ["[0,0]"]}), ("2", {}), ("3", {"Q(b)": ["[3,3]"]})]
+
+
+@pytest.mark.parametrize("text", ["every:0", "every:x", "1,2,y", "often", ""])
+def test_moments_that_say_nothing(text: str) -> None:
+    with pytest.raises(EventideError):
+        Moments.of(text)
+
+
+def test_no_facts() -> None:
+    stream = streaming("Q :- <>-[1,2] A.", "", step="1")
+    assert by_atom(stream.table()) == {}
+    assert stream.report.steps == 1
