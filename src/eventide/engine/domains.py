@@ -71,7 +71,7 @@ class Domain:
     def __init__(self, name: str) -> None:
         self.name = name
         self.values: list[Value] = []
-        self._index: dict[object, int] = {}
+        self._places: dict[object, int] = {}
         self._numbers: npt.NDArray[np.float64] | npt.NDArray[np.int64] | None = None
         self._ranks: Array | None = None
         self._whole: npt.NDArray[np.bool_] | None = None
@@ -83,15 +83,23 @@ class Domain:
     def __len__(self) -> int:
         return len(self.values)
 
+    @property
+    def _index(self) -> dict[object, int]:
+        """The codes by value; of values that came together it is made when it is first asked for."""
+        known = len(self._places)
+        if known < len(self.values):
+            self._places.update(zip(map(_key, self.values[known:]), range(known, len(self.values)), strict=True))
+        return self._places
+
     def code(self, value: Value) -> int:
         """The code of a value, which is added if it is new."""
-        key = _key(value)
-        known = self._index.get(key)
+        key, index = _key(value), self._index
+        known = index.get(key)
         if known is not None:
             return known
         if self.closed and len(self.values) >= 1 << (self.width or 0):
             raise GrowthError(self.name)
-        self._index[key] = code = len(self.values)
+        index[key] = code = len(self.values)
         self.values.append(value)
         self._numbers = self._ranks = self._texts = None
         return code
@@ -100,11 +108,15 @@ class Domain:
         """The code of a value, or -1."""
         return self._index.get(_key(value), -1)
 
-    def codes(self, values: Iterable[Value]) -> Array:
-        """The codes of many values."""
+    def codes(self, values: Iterable[Value], *, distinct: bool = False) -> Array:
+        """The codes of many values; `distinct` says that none of them is given twice."""
         given = list(values)
-        if float in set(map(type, given)):  # 1.0 would be taken for 1
+        if float in set(map(type, given)):  # 1.0 would be taken for 1, and -0.0 is 0.0
             return np.fromiter((self.code(value) for value in given), np.int64, len(given))
+        if distinct and not self.values and not self.closed:
+            self.values = given
+            self._numbers = self._ranks = self._texts = None
+            return np.arange(len(given), dtype=np.int64)
         known = list(map(self._index.get, given))
         if None in known:
             known = [self.code(value) if code is None else code for value, code in zip(given, known, strict=True)]
@@ -116,7 +128,7 @@ class Domain:
         bits = numbers if integral else np.where(numbers == 0.0, 0.0, numbers).view(np.int64)
         local, unique = factorize(np.ascontiguousarray(bits))
         values = unique.tolist() if integral else unique.view(np.float64).tolist()
-        return self.codes(values)[local]
+        return self.codes(values, distinct=True)[local]
 
     def fix(self, spare: int = 0) -> None:
         """Lay out the bits of a code: enough for the values known now, `spare` more bits for values to come."""

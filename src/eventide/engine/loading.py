@@ -74,7 +74,7 @@ def encode(column: Column, type_: str, store: Store) -> Values | None:
         return _as_numbers(column)
     domain = store.domain(type_)
     if isinstance(column, Coded):
-        return domain.codes(column.values)[column.codes]
+        return domain.codes(column.values, distinct=True)[column.codes]
     return domain.encode_numbers(column)
 
 
