@@ -45,11 +45,15 @@ def run(program: Program, events: object, *, window: int | None = None, step: in
     parts the entities are spread (by default `spark.sql.shuffle.partitions`). A `tally` counts what is read and what
     is left out.
     """
+    if not isinstance(program, Program):
+        return _of_other_language(program, events, {
+            "window": window, "step": step, "start": start, "end": end}, emit, horizon=horizon, fluents=fluents,
+            buckets=buckets, spark=spark, tally=tally, **options)
     program.require_sound()
     program.wanted(fluents)
     if emit not in EMITS:
         raise InputError(f"emit is {emit!r}; known are {', '.join(EMITS[:-1])} and {EMITS[-1]}")
-    session = spark or _session_of(events) or start_spark()
+    session = spark or session_of(events) or start_spark()
     number = buckets or int(session.conf.get("spark.sql.shuffle.partitions") or 1)
     settings = Settings(window, step, start, end, tick, initially_at, ties)
     windows = window is not None or step is not None or horizon is not None
@@ -73,6 +77,18 @@ def run(program: Program, events: object, *, window: int | None = None, step: in
     return spread_over(session, job, inputs)
 
 
+def _of_other_language(program: Any, events: object, given: Mapping[str, object], emit: str,
+                       **options: Any) -> DataFrame:
+    """A run of a DatalogMTL program: over all facts at once."""
+    from eventide.spark import mtl
+
+    windows = [name for name, value in given.items() if value is not None]
+    if windows or emit != "timeline":
+        raise InputError("on Spark a DatalogMTL program runs over all facts at once; leave out "
+                         f"{', '.join(windows) or 'emit'}")
+    return mtl.run(program, events, **options)
+
+
 def settled(program: Program, events: object, settings: Settings, *, spark: SparkSession, **options: Any) -> Settings:
     """The settings of a run with its start and end; the times of all facts are looked at if they are not given."""
     with clear_failures():
@@ -94,7 +110,7 @@ def uncertain_partitioning_of(program: Program, fluents: Sequence[str] | None = 
 # -- inputs ------------------------------------------------------------------------------------------------------------
 
 
-def _session_of(events: object) -> SparkSession | None:
+def session_of(events: object) -> SparkSession | None:
     """The session of a DataFrame, wherever it is among the inputs."""
     if isinstance(events, Mapping):
         events = list(events.values())

@@ -158,10 +158,10 @@ class Job:
                     place = table.column_names.index("fluent")
                     yield from table.set_column(place, "fluent", table["fluent"].cast(pa.string())).to_batches()
 
-    def _evaluated(self, number: int, owned: frozenset[int], content: Content) -> _Evaluated:
+    def _evaluated(self, number: int, owned: frozenset[int], content: Content) -> Evaluated:
         stage = self.partitioning.stages[number]
         if not stage.strata:
-            return _Evaluated(content, [])
+            return Evaluated(content, [])
         program = staged(self.program, stage, first=0 in owned)
         inputs = Facts({(name_of(name), leaf_count(name)): table for name, table in content.items()
                         if name in program.model.inputs})
@@ -171,24 +171,24 @@ class Job:
             if self.settings.window is not None or self.settings.step is not None:
                 windows = program.uncertain_windows(facts, self.settings, self.uncertainty, wanted)
                 windows.session.prepare = lambda store: Owned(stage, owned, self.buckets).fill(store)
-                return _Evaluated(content, [answer.table for answer in Answers(windows, self.emit, program.placed)])
+                return Evaluated(content, [answer.table for answer in Answers(windows, self.emit, program.placed)])
             uncertain = program.uncertain_recognition(facts, self.settings, self.uncertainty, fluents=wanted)
             Owned(stage, owned, self.buckets).fill(uncertain.store)
-            return _Evaluated(content, [answer.table for answer in Answers(uncertain, self.emit, program.placed)])
+            return Evaluated(content, [answer.table for answer in Answers(uncertain, self.emit, program.placed)])
         if self.settings.window is None and self.settings.step is None and self.horizon is None:
             base = program.recognition(inputs, self.settings, fluents=wanted)
             run = _Bucket(base, {name: table for name, table in content.items() if name not in program.model.inputs},
                           self.program.model.plan)
             Owned(stage, owned, self.buckets).fill(run.store)
             tables = [answer.table for answer in Answers(run, self.emit, program.placed)]
-            return _Evaluated(content | _results(run.executor, stage), tables)
+            return Evaluated(content | _results(run.executor, stage), tables)
         settings = self.settings
         session = program.session(window=settings.window, start=settings.start, tick=settings.tick,
                                   initially_at=settings.initially_at, ties=settings.ties, horizon=self.horizon,
                                   fluents=wanted)
         windowed = WindowedRun(session, inputs, settings)
         Owned(stage, owned, self.buckets).fill(session.store)
-        return _Evaluated(content, [answer.table for answer in Answers(windowed, self.emit, program.placed)])
+        return Evaluated(content, [answer.table for answer in Answers(windowed, self.emit, program.placed)])
 
 
 def by_template(program: Program, facts: Facts) -> Content:
@@ -208,7 +208,7 @@ def with_read_columns(program: Program, template: str, table: FactTable) -> Fact
 
 
 @dataclass(frozen=True)
-class _Evaluated:
+class Evaluated:
     """The relations that are there after a stage, and the rows to report."""
 
     content: Content
