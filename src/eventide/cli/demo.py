@@ -24,6 +24,7 @@ DEMOS = {
     "voting": ("eventide.applications.voting.demo", "a committee of 1000: motions, votes, obligations, sanctions"),
     "netbill": ("eventide.applications.netbill.demo", "two markets: quotes, contracts, obligations, suspensions"),
     "city": ("eventide.applications.city.demo", "a day in a city: congestion, air, parking, when to add security"),
+    "network": ("eventide.applications.network.demo", "40 nodes: who monitors which signal, in DatalogMTL"),
     "toy": ("eventide.applications.toy.demo", "1000 people: where they are, when they are rich, when they are happy"),
 }
 OBSERVED = "eventide.applications.maritime.observed"
