@@ -156,11 +156,12 @@ class Domain:
     def numbers_of(self, codes: Array) -> npt.NDArray[np.float64] | npt.NDArray[np.int64]:
         """The numeric values of codes: integers where all of them are, whatever else the domain holds."""
         found = self.numbers[codes]
-        if found.dtype.kind == "f" and self._integral()[codes].all():
+        if found.dtype.kind == "f" and self.integral()[codes].all():
             return found.astype(np.int64)
         return found
 
-    def _integral(self) -> npt.NDArray[np.bool_]:
+    def integral(self) -> npt.NDArray[np.bool_]:
+        """Which codes stand for integers."""
         if self._whole is None or self._whole.shape[0] != len(self.values):
             self._whole = np.array([type(value) is int for value in self.values], np.bool_)
         return self._whole

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from eventide.algebra.expressions import Apply, Column, Comparison, Constant, Expression, Kind, Logic
-from eventide.algebra.nodes import NUMBER, STAMP
+from eventide.algebra.expressions import Apply, Column, Comparison, Constant, Expression, Kind, Logic, columns_of
+from eventide.algebra.nodes import NUMBER, STAMP, TIME
 from eventide.engine.domains import Domain, value_of
 from eventide.engine.relation import Rows, Space
 from eventide.errors import ProgramError, RuleError
+from eventide.kernels.arrays import Array, Mask
 from eventide.syntax.terms import Number
 
 Values = Any  # an array or a scalar: NumPy broadcasts
@@ -241,3 +242,44 @@ def _plain(expression: Expression, rows: Rows, space: Space) -> Values:
     if isinstance(expression, Constant) and not isinstance(expression.value, Number):
         return np.asarray(value_of(expression.value), object)
     return numbers(expression, rows, space)
+
+
+def computed(expression: Expression, rows: Rows, space: Space, domain: Domain | None) -> tuple[Values, Mask]:
+    """The value of an expression for every row that has one, and which have; with a domain, as its codes there.
+
+    Rows of integers are computed by themselves then, so that their values are integers whatever stands in other rows.
+    """
+    defined = np.ones(rows.length, np.bool_)
+    if domain is None:
+        return _defined(expression, rows, space, defined, np.arange(rows.length)), defined
+    codes = np.empty(rows.length, np.int64)
+    whole = _of_integers(expression, rows, space)
+    for part in (whole, ~whole) if not whole.all() else (whole,):
+        at = np.flatnonzero(part)
+        values = _defined(expression, rows, space, defined, at)
+        codes[at[defined[at]]] = domain.encode_numbers(np.ascontiguousarray(values))
+    return codes[defined], defined
+
+
+def _defined(expression: Expression, rows: Rows, space: Space, defined: Mask, at: Array) -> Values:
+    """The values of some rows that have one; the others are struck off `defined`."""
+    values: Values = np.empty(0, np.int64)
+    for _ in range(2):  # again without rows that have no value: integers stay integers
+        chosen = rows if at.shape[0] == rows.length else rows.take(at)
+        values = np.broadcast_to(np.asarray(numbers(expression, chosen, space)), (chosen.length,))
+        undefined = np.isnan(values) if values.dtype.kind == "f" else np.zeros(0, np.bool_)
+        if not undefined.any():
+            break
+        defined[at[undefined]] = False
+        at = at[~undefined]
+    return values.astype(np.int64) if values.dtype.kind in "bu" else values
+
+
+def _of_integers(expression: Expression, rows: Rows, space: Space) -> Mask:
+    """Which rows have integers only in the columns of an expression."""
+    whole = np.ones(rows.length, np.bool_)
+    for name in set(columns_of(expression)) - {TIME}:
+        type_ = rows.type(name)
+        if type_ not in (NUMBER, STAMP) and space.domains[type_].numbers.dtype.kind == "f":
+            whole &= space.domains[type_].integral()[rows.column(name)]
+    return whole

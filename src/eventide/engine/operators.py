@@ -11,7 +11,7 @@ from eventide.algebra import nodes as n
 from eventide.algebra.nodes import TIME
 from eventide.engine.changes import reported, simple_fluent
 from eventide.engine.domains import value_of
-from eventide.engine.expressions import call_function, numbers, test
+from eventide.engine.expressions import call_function, computed, numbers, test
 from eventide.engine.joins import (
     difference_relations,
     during,
@@ -141,16 +141,10 @@ def _select(run: Executor, node: n.Select) -> Result:
 def _compute(run: Executor, node: n.Compute) -> Result:
     child = run.evaluate(node.child)
     rows = child.rows() if isinstance(child, Relation) else child
-    values = np.broadcast_to(np.asarray(numbers(node.expression, rows, run.space)), (rows.length,))
-    if values.dtype.kind == "f" and np.isnan(values).any():  # a division by zero: `is` has no answer there
-        defined = ~np.isnan(values)
+    domain = None if node.field.type == n.NUMBER else run.space.domains[node.field.type]
+    values, defined = computed(node.expression, rows, run.space, domain)
+    if not defined.all():  # a division by zero: `is` has no answer there
         child, rows = child.where(defined), rows.where(defined)
-        # again without those rows: integers stay integers
-        values = np.broadcast_to(np.asarray(numbers(node.expression, rows, run.space)), (rows.length,))
-    if values.dtype.kind == "b" or values.dtype.kind == "u":
-        values = values.astype(np.int64)
-    if node.field.type != n.NUMBER:
-        values = run.space.domains[node.field.type].encode_numbers(np.ascontiguousarray(values))
     extended = rows.extend([(node.field, values)])
     if not isinstance(child, Relation):
         return extended
