@@ -10,7 +10,11 @@ import pytest
 from tests.conftest import shared_folder
 from tests.lars.golden_rows import at, count_at, earlier, now, rows_of
 
-from eventide.lars.program import parse
+from eventide.lars.program import LarsProgram, program_of
+
+
+def parse(text: str) -> LarsProgram:
+    return program_of({"golden": text})
 
 
 def cases(name: str) -> list[Any]:

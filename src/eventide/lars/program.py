@@ -19,8 +19,11 @@ from eventide.formats.files import missing
 from eventide.formats.problems import input_error
 from eventide.lars import streams
 from eventide.lars.columnar import compile_tree
+from eventide.lars.contexts import LIMIT, Contexts, at_time
+from eventide.lars.maintained import MaintainedSession
+from eventide.lars.maintained_run import MaintainedRun
 from eventide.lars.results import LarsResult, NoAnswer, without_gaps
-from eventide.lars.running import Contradictions, Run, flagged
+from eventide.lars.running import Contradictions, Run, flagged, flags_named, flags_of
 from eventide.lars.splitting import split
 from eventide.lars.stable_models import Models
 from eventide.lars.values import python_value, term_of
@@ -28,8 +31,6 @@ from eventide.syntax.diagnostics import Diagnostic
 from eventide.syntax.lars import parse as read_rules
 from eventide.syntax.lars_trees import LarsTree, Predicate
 from eventide.syntax.terms import Atom, Compound
-
-ENDING = ".lars"
 
 
 class LarsProgram:
@@ -46,7 +47,8 @@ class LarsProgram:
     def check(self) -> list[Diagnostic]:
         """Every problem found, errors first; an empty list means that nothing is wrong.
 
-        >>> [d.code for d in parse("h(X) :- a [5], not b(Y).").check()]
+        >>> import eventide as ev
+        >>> [d.code for d in ev.parse("h(X) :- a [5], not b(Y).", language="lars").check()]
         ['unsafe-variable', 'unsafe-variable']
         """
         rank = {"error": 0, "warning": 1, "info": 2}
@@ -67,7 +69,9 @@ class LarsProgram:
     def explain_plan(self) -> str:
         """The plan of what is evaluated by columns, and the rules that are left to answer sets.
 
-        >>> print(*parse("b :- a [2], not c. c :- a [2], not b.").explain_plan().splitlines()[-3:], sep="\\n")
+        >>> import eventide as ev
+        >>> program = ev.parse("b :- a [2], not c. c :- a [2], not b.", language="lars")
+        >>> print(*program.explain_plan().splitlines()[-3:], sep="\\n")
         by answer sets
           b :- $0, not c.
           c :- $0, not b.
@@ -96,14 +100,16 @@ class LarsProgram:
 
     def run(self, events: object, *, start: int | None = None, end: int | None = None, models: Models = "first",
             contradictions: Contradictions = "discard", at: bool = False, fluents: Sequence[str] | None = None,
-            **options: Any) -> LarsResult:
+            maintain: bool = False, **options: Any) -> LarsResult:
         """The answer streams at the time-points from 0, or after `start`, to `end` (default: the last fact).
 
         `models` says which of several answer streams: the first found, all, or what all (`cautious`) or some (`brave`)
         have in common. Time-points with a contradiction have no answer stream (`discard`), or it is reported as `⊥`
-        (`flag`). With `at`, what is known of earlier time-points is reported too.
+        (`flag`). With `at`, what is known of earlier time-points is reported too. With `maintain`, truth maintenance
+        evaluates the program: slower, and it knows the facts behind every contradiction (`conflicts` of the result).
 
-        >>> program = parse("b at T :- a at T [5]. c :- b [3].")
+        >>> import eventide as ev
+        >>> program = ev.parse("b at T :- a at T [5]. c :- b [3].", language="lars")
         >>> program.run([(1, ["a"])], end=9).timeline()
         {'b': [(1, 2)], 'c': [(1, 5)]}
         >>> program.run([(1, ["a"])], end=9, at=True)["b"].timeline()
@@ -117,12 +123,32 @@ class LarsProgram:
         wanted = self.wanted(fluents)
         facts, end, counts = _within(self.read(events, **options), start, end)
         tree = self.tree if contradictions == "discard" else flagged(self.tree)
-        run = Run(tree, self._known(facts.tables), facts, end, models, at)
-        table = run.table(wanted)
+        run: Run | MaintainedRun = Run(tree, self._known(facts.tables), facts, end, models, at)
+        if maintain:
+            run = MaintainedRun(tree, streams.in_order(facts), end, models, at)
+        table = flags_named(run.table([*wanted, *flags_of(tree)]), tree)
         if start is not None and start >= 0:
             table = without_gaps(table, [NoAnswer(0, start + 1, ())], end)
         gaps = [gap for gap in run.gaps if start is None or gap.end > start + 1]
-        return LarsResult(table, counts, gaps, run.several)
+        if not self.model.several and "model" in table.column_names:
+            table = table.drop_columns(["model"])
+        return LarsResult(table, counts, gaps, run.several, run.conflicts if isinstance(run, MaintainedRun) else ())
+
+    def contexts(self, events: object, *, at: int | None = None, limit: int = LIMIT, **options: Any) -> Contexts:
+        """The conflicts among the facts that windows show at a time (default: of the last fact), and the contexts
+        without any; at most `limit` of them.
+
+        >>> import eventide as ev
+        >>> program = ev.parse("free :- closed [9]. jam :- slow [9]. :- free, jam.", language="lars")
+        >>> contexts = program.contexts([(1, ["closed"]), (2, ["slow"])])
+        >>> [[str(fact) for fact in context.without] for context in contexts.maximal()]
+        [['closed@1'], ['slow@2']]
+        """
+        self.require_sound()
+        facts, end, _ = _within(self.read(events, **options), None, at)
+        session = MaintainedSession(self.tree)
+        at_time(session, streams.in_order(facts), end)
+        return Contexts(session, limit)
 
     def _known(self, present: Iterable[Predicate]) -> list[Predicate]:
         """The predicates that facts may have."""
@@ -147,29 +173,25 @@ def _within(facts: Facts, start: int | None, end: int | None) -> tuple[Facts, in
     return Facts(tables, facts.bad, facts.bad_count, facts.rows_read, facts.notes), end, counts
 
 
-def parse(text: str, *, background: Iterable[object] = (), source: str = "<text>") -> LarsProgram:
-    """A program from text; `background` lists tables and `.lars` files with more facts and rules."""
-    return _program(text.removeprefix("\ufeff"), source, background)
+def program_of(texts: Mapping[str, str], background: Iterable[object] = ()) -> LarsProgram:
+    """A program from texts by their names; `background` lists tables, and `.lars` files with more facts and rules.
 
-
-def load(path: str | os.PathLike[str], *, background: Iterable[object] = ()) -> LarsProgram:
-    """A program from a file: ours, Ticker's or Laser's."""
-    return _program(_read(os.fspath(path)), os.fspath(path), background)
-
-
-def _program(text: str, source: str, background: Iterable[object]) -> LarsProgram:
-    texts = {source: text}
+    >>> program_of({"road.lars": "free :- closed [9]."}).fluents
+    ['free']
+    """
+    texts = dict(texts)
     facts: list[Atom | Compound] = []
     for item in [background] if isinstance(background, str | os.PathLike | Mapping) else background:
-        if isinstance(item, str | os.PathLike) and os.fspath(item).endswith(ENDING) and "=" not in os.fspath(item):
+        if isinstance(item, str | os.PathLike) and os.fspath(item).endswith(".lars") and "=" not in os.fspath(item):
             texts[os.fspath(item)] = _read(os.fspath(item))
             continue
         for relation in read_background(item):
             columns = [[term_of(python_value(value)) for value in column_values(column)] for column in relation.columns]
             facts.extend(Compound(relation.name, row) for row in zip(*columns, strict=True))
     parsed = [read_rules(content, name) for name, content in texts.items()]
+    first = parsed[0].tree
     tree = LarsTree(tuple(dict.fromkeys([*(fact for one in parsed for fact in one.tree.facts), *facts])),
-                    tuple(rule for one in parsed for rule in one.tree.rules), source, text)
+                    tuple(rule for one in parsed for rule in one.tree.rules), first.source, first.text)
     return LarsProgram(tree, [d for one in parsed for d in one.diagnostics], texts, parsed[0].dialect)
 
 

@@ -47,14 +47,16 @@ class NoAnswer:
 class LarsResult(Result):
     """The rows of a run, and what was special: time-points without an answer stream, and with several.
 
-    `several` are stretches of time-points with how many answer streams they have, if all were asked for.
+    `several` are stretches of time-points with how many answer streams they have, if all were asked for; `conflicts`
+    are those that truth maintenance met.
     """
 
     def __init__(self, table: pa.Table, counts: Counts, no_answer: Sequence[NoAnswer] = (),
-                 several: Sequence[tuple[int, int, int]] = ()) -> None:
+                 several: Sequence[tuple[int, int, int]] = (), conflicts: Sequence[object] = ()) -> None:
         super().__init__(table, counts)
         self.no_answer = list(no_answer)
         self.several = list(several)
+        self.conflicts = list(conflicts)
 
 
 def template_of(predicate: Predicate) -> str:

@@ -74,19 +74,17 @@ class Run:
 
     def table(self, wanted: Sequence[Predicate]) -> pa.Table:
         """The rows of all predicates that are wanted."""
-        flags = [rule.head.predicate for rule in self.tree.rules
-                 if rule.head is not None and rule.head.predicate[0].startswith(FLAG)]
         upper = self.parts.predicates
         gaps: list[NoAnswer] = []
         tables = [SCHEMA.empty_table()]
-        for predicate in (*wanted, *flags):
+        for predicate in wanted:
             if predicate not in upper:
                 tables.append(now_table(self.lower.now(predicate), predicate))
                 if self.at and not predicate[0].startswith(FLAG):
                     tables.append(known_table(self.lower.at(predicate), predicate))
         found = pa.concat_tables(tables).unify_dictionaries()
         if upper:
-            collected = Collected(self.end, self.at, frozenset([*wanted, *flags]))
+            collected = Collected(self.end, self.at, frozenset(wanted))
             collected.earlier.update(self._earlier(wanted) if self.at else ())
             for answer in self.above():
                 collected.add(answer)
@@ -97,7 +95,7 @@ class Run:
             found = pa.concat_tables([with_models(found), collected.table()]).unify_dictionaries()
         gaps.extend(self.violations())
         self.gaps = merged_gaps(gaps)
-        return _named(without_gaps(found, self.gaps, self.end), self.tree)
+        return without_gaps(found, self.gaps, self.end)
 
     def above(self) -> Iterator[Answer]:
         """The answers of the upper rules."""
@@ -156,10 +154,15 @@ def flagged(tree: LarsTree) -> LarsTree:
     return LarsTree(tree.facts, tuple(rules), tree.source, tree.text)
 
 
-def _named(table: pa.Table, tree: LarsTree) -> pa.Table:
+def flags_of(tree: LarsTree) -> list[Predicate]:
+    """The predicates of flagged contradictions."""
+    return [rule.head.predicate for rule in tree.rules
+            if rule.head is not None and rule.head.predicate[0].startswith(FLAG)]
+
+
+def named(table: pa.Table, tree: LarsTree) -> pa.Table:
     """Contradictions under one name, with their rule as the value."""
-    names = table["fluent"].cast(pa.string()).to_pylist() if any(
-        rule.head is not None and rule.head.predicate[0].startswith(FLAG) for rule in tree.rules) else []
+    names = table["fluent"].cast(pa.string()).to_pylist() if flags_of(tree) else []
     if not any(name.startswith(FLAG) for name in names):
         return table
     texts = {rule.head.predicate[0]: str(Rule(None, rule.body)) for rule in tree.rules if rule.head is not None}
