@@ -23,7 +23,7 @@ from eventide.lars.contexts import LIMIT, Contexts, at_time
 from eventide.lars.maintained import MaintainedSession
 from eventide.lars.maintained_run import MaintainedRun
 from eventide.lars.results import LarsResult, NoAnswer, without_gaps
-from eventide.lars.running import Contradictions, Run, flagged, flags_named, flags_of
+from eventide.lars.running import Contradictions, Run, flagged
 from eventide.lars.splitting import split
 from eventide.lars.stable_models import Models
 from eventide.lars.values import python_value, term_of
@@ -126,12 +126,10 @@ class LarsProgram:
         run: Run | MaintainedRun = Run(tree, self._known(facts.tables), facts, end, models, at)
         if maintain:
             run = MaintainedRun(tree, streams.in_order(facts), end, models, at)
-        table = flags_named(run.table([*wanted, *flags_of(tree)]), tree)
+        table = run.table(wanted)
         if start is not None and start >= 0:
             table = without_gaps(table, [NoAnswer(0, start + 1, ())], end)
         gaps = [gap for gap in run.gaps if start is None or gap.end > start + 1]
-        if not self.model.several and "model" in table.column_names:
-            table = table.drop_columns(["model"])
         return LarsResult(table, counts, gaps, run.several, run.conflicts if isinstance(run, MaintainedRun) else ())
 
     def contexts(self, events: object, *, at: int | None = None, limit: int = LIMIT, **options: Any) -> Contexts:

@@ -74,6 +74,7 @@ class Run:
 
     def table(self, wanted: Sequence[Predicate]) -> pa.Table:
         """The rows of all predicates that are wanted."""
+        wanted = [*wanted, *flags_of(self.tree)]
         upper = self.parts.predicates
         gaps: list[NoAnswer] = []
         tables = [SCHEMA.empty_table()]
@@ -95,7 +96,7 @@ class Run:
             found = pa.concat_tables([with_models(found), collected.table()]).unify_dictionaries()
         gaps.extend(self.violations())
         self.gaps = merged_gaps(gaps)
-        return without_gaps(found, self.gaps, self.end)
+        return named(without_gaps(found, self.gaps, self.end), self.tree)
 
     def above(self) -> Iterator[Answer]:
         """The answers of the upper rules."""
