@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from eventide.errors import InputError
+from eventide.lars.arguments import reported_variables
 from eventide.lars.grounding import Element, Instance, Pattern, Row
 from eventide.lars.maintained import Answer, Fact, MaintainedSession
 from eventide.lars.values import Value, ground_text, python_value, term_of
@@ -243,9 +244,9 @@ class Contexts:
                 and not any(self.session.follows(element, sure) for element in instance.negative))
 
     def _violation(self, instance: Instance) -> Violation:
-        rule = self.session.tree.rules[instance.rule]
-        named = {variable.name for element in rule.body for variable in element.variables() if not variable.anonymous}
-        return Violation(str(rule), tuple((name, _text(value)) for name, value in instance.binding if name in named))
+        rule, values = self.session.tree.rules[instance.rule], dict(instance.binding)
+        return Violation(str(rule), tuple((variable.name, _text(values[variable.name]))
+                                          for variable in reported_variables(rule)))
 
     def _reason(self, environment: int) -> Reason:
         outs = (self.session.out_of(bit) for bit in bits_of(self._outs_of(environment)))

@@ -16,7 +16,7 @@ from eventide.lars.answer_sets import Answer, Point
 from eventide.lars.contexts import Conflict, Contexts
 from eventide.lars.maintained import Answer as Held
 from eventide.lars.maintained import MaintainedSession
-from eventide.lars.results import Collected, NoAnswer
+from eventide.lars.results import Collected, NoAnswer, without_gaps
 from eventide.lars.stable_models import MOST_MODELS, Models
 from eventide.lars.values import python_value
 from eventide.maintenance.defaults import extended
@@ -27,7 +27,7 @@ Stream = Iterable[tuple[int, str, Sequence[object]]]
 
 @dataclass
 class MaintainedRun:
-    """A program, the facts of a stream in order of arrival, and what came of them up to a time.
+    """A program, the facts of a stream in order of arrival, and what comes of them; the counterpart of `running.Run`.
 
     >>> from eventide.syntax.lars import parse
     >>> tree = parse("free :- closed [9]. jam :- slow [9]. :- free, jam.").tree
@@ -49,14 +49,16 @@ class MaintainedRun:
     several: list[tuple[int, int, int]] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
     """The conflicts that were met, each once."""
+    _given: dict[Point, None] = field(default_factory=dict)
 
     def table(self, wanted: Sequence[Predicate]) -> pa.Table:
-        """The rows of some predicates, one column `model` more where more than one answer was asked for or met."""
+        """The rows of some predicates, the last column being the number of the answer where there are several."""
         collected = Collected(self.end, self.at, frozenset(wanted))
         for answer in self.answers():
             collected.add(answer)
+        collected.earlier.update((point, None) for point in self._given if (point.name, len(point.row)) in wanted)
         self.several = collected.several
-        return collected.table()
+        return without_gaps(collected.table(), self.gaps, self.end)
 
     def answers(self) -> Iterator[Answer]:
         """The answers at 0 … end, one after the other, each up to the next change."""
@@ -69,6 +71,8 @@ class MaintainedRun:
             if following is not None and following[0] == time:
                 arrived = [(name, tuple(map(python_value, row))) for _, name, row in following[1]]
                 following = next(groups, None)
+            if self.at:
+                self._given.update((Point(name, row, time), None) for name, row in arrived)
             session.advance(time, arrived)
             changes = (session.next_time(), None if following is None else following[0], self.end + 1)
             later = min(change for change in changes if change is not None)
