@@ -7,7 +7,7 @@ from itertools import chain, combinations
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from tests.lars.sessions import atoms, fact, session_at
+from tests.lars.sessions import fact, session_at
 from tests.oracle import lars, lars_clingo
 from tests.oracle.lars_text import Shape, programs, streams
 
@@ -178,14 +178,16 @@ def test_an_odd_loop_is_told() -> None:
 
 
 def test_facts_that_nobody_sees_are_refused() -> None:
-    contexts = Contexts(session_at(lars.program("y :- a [1]."), [(1, ["a"])], [1]))
-    assert contexts.matching("a", (), None) == [fact("a@1")]
+    contexts = Contexts(session_at(lars.program("y :- a [1]. z :- mail(X) [1]."), [(1, ["a", 'mail("x@1")'])], [1]))
+    assert contexts.facts_like("a") == contexts.facts_like("a@1") == [fact("a@1")]
+    assert [str(one) for one in contexts.facts_like('mail("x@1")')] == ['mail("x@1")@1']
     with pytest.raises(InputError, match="no window shows a@4 at 1"):
-        contexts.matching("a", (), 4)
+        contexts.facts_like("a@4")
+    with pytest.raises(InputError, match=r"'a\(X\)' is no fact; write p"):
+        contexts.facts_like("a(X)")
 
 
 def test_a_stream_is_brought_to_a_time() -> None:
     session = MaintainedSession(lars.program("y(X) :- a(X) [9]."))
     at_time(session, [(1, "a", [2.5]), (1, "a", ["b"]), (4, "a", [3])], 3)
     assert session.time == 3 and [str(one) for one in session.facts()] == ["a(2.5)@1", "a(b)@1"]
-    assert not atoms([])

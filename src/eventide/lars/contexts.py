@@ -17,6 +17,7 @@ from eventide.errors import InputError
 from eventide.lars.arguments import reported_variables
 from eventide.lars.grounding import Element, Instance, Pattern, Row
 from eventide.lars.maintained import Answer, Fact, MaintainedSession
+from eventide.lars.streams import fact_of
 from eventide.lars.values import Value, ground_text, python_value, term_of
 from eventide.maintenance.defaults import extended
 from eventide.maintenance.environments import bits_of, is_covered, minimal
@@ -65,6 +66,10 @@ class Context:
     def certain(self) -> Answer:
         """What holds in all answers."""
         return frozenset.intersection(*self.answers)
+
+    def texts(self, now: int) -> list[str]:
+        """What holds in all answers, as text: first what holds now."""
+        return answer_texts(self.certain, now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,13 +155,26 @@ class Contexts:
         return sorted(map(self._reason, minimal(label)),
                       key=lambda reason: (len(reason.facts) + len(reason.absent), str(reason)))
 
-    def matching(self, name: str, row: Row, time: int | None) -> list[Fact]:
-        """The facts shown that are this atom, at one time or at any; an error if there is none."""
+    def facts_like(self, text: str) -> list[Fact]:
+        """The facts shown that a text means: `p(a)@3` is one, `p(a)` all of them; an error if there is none.
+
+        >>> from eventide.syntax.lars import parse
+        >>> session = MaintainedSession(parse("y(X) :- p(X) [9].").tree)
+        >>> session.advance(1, [("p", ("a",))]); session.advance(3, [("p", ("a",))])
+        >>> Contexts(session).facts_like("p(a)"), [str(fact) for fact in Contexts(session).facts_like("p(a)@3")]
+        ([Fact(time=1, name='p', row=('a',)), Fact(time=3, name='p', row=('a',))], ['p(a)@3'])
+        """
+        atom, mark, time = text.rpartition("@")
+        if not (mark and time.strip().isdecimal()):
+            atom, mark = text, ""
+        known = fact_of(atom)
+        if known is None:
+            raise InputError(f"{text!r} is no fact; write p(a)@3 for one, or p(a) for it at any time")
+        name, row = known[0], tuple(map(python_value, known[1]))
         found = [fact for fact in self.session.facts() if (fact.name, fact.row) == (name, row)
-                 and time in (None, fact.time)]
+                 and (not mark or fact.time == int(time))]
         if not found:
-            told = ground_text(name, row) + ("" if time is None else f"@{time}")
-            raise InputError(f"no window shows {told} at {self.session.time}")
+            raise InputError(f"no window shows {text} at {self.session.time}")
         return found
 
     # The search
