@@ -11,12 +11,14 @@ from itertools import groupby, islice
 
 import pyarrow as pa
 
+from eventide.analysis.lars import analyse
 from eventide.errors import InputError
 from eventide.lars.answer_sets import Answer, Point
 from eventide.lars.contexts import Conflict, Contexts
 from eventide.lars.maintained import Answer as Held
 from eventide.lars.maintained import MaintainedSession
 from eventide.lars.results import Collected, NoAnswer, without_gaps
+from eventide.lars.running import flags_of, named
 from eventide.lars.stable_models import MOST_MODELS, Models
 from eventide.lars.values import python_value
 from eventide.maintenance.defaults import extended
@@ -52,13 +54,14 @@ class MaintainedRun:
     _given: dict[Point, None] = field(default_factory=dict)
 
     def table(self, wanted: Sequence[Predicate]) -> pa.Table:
-        """The rows of some predicates, the last column being the number of the answer where there are several."""
-        collected = Collected(self.end, self.at, frozenset(wanted))
+        """The rows of some predicates, with a column `model` where there may be several answers."""
+        collected = Collected(self.end, self.at, frozenset([*wanted, *flags_of(self.tree)]))
         for answer in self.answers():
             collected.add(answer)
         collected.earlier.update((point, None) for point in self._given if (point.name, len(point.row)) in wanted)
         self.several = collected.several
-        return without_gaps(collected.table(), self.gaps, self.end)
+        found = without_gaps(collected.table(), self.gaps, self.end)
+        return named(found if analyse(self.tree).several else found.drop_columns(["model"]), self.tree)
 
     def answers(self) -> Iterator[Answer]:
         """The answers at 0 … end, one after the other, each up to the next change."""
