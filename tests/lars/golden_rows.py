@@ -37,7 +37,7 @@ def now(rows: list[Row], t: int, model: int | None = None) -> list[str]:
     return sorted({row["atom"] for row in at(rows, t) if row["value"] == "" and row.get("model") in (None, model)})
 
 
-def earlier(rows: list[Row], t: int, model: int | None = None) -> list[str]:
+def known_before(rows: list[Row], t: int, model: int | None = None) -> list[str]:
     """What is known at t of earlier time-points: `atom@time`."""
     return sorted(f"{row['atom']}@{row['value']}" for row in at(rows, t)
                   if row["value"].isdigit() and row.get("model") in (None, model))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.conftest import shared_folder
-from tests.lars.golden_rows import at, count_at, earlier, now, rows_of
+from tests.lars.golden_rows import at, count_at, known_before, now, rows_of
 
 from eventide.lars.program import LarsProgram, program_of
 
@@ -29,7 +29,7 @@ def cases(name: str) -> list[Any]:
 def test_programs(case: dict[str, Any]) -> None:
     program = parse(case["program"])
     assert not [problem for problem in program.check() if problem.severity != "info"]
-    everything = program.run(case["stream"], end=case["horizon"], models="all", at=True)
+    everything = program.run(case["stream"], end=case["horizon"], models="all", earlier=True)
     rows = rows_of(everything)
     common = rows_of(program.run(case["stream"], end=case["horizon"], models="cautious"))
     for text, wanted in case["queries"].items():
@@ -38,16 +38,16 @@ def test_programs(case: dict[str, Any]) -> None:
         assert count_at(everything, t) == count
         assert now(common, t) == sorted(wanted or [])
         if count == 1:
-            assert earlier(rows, t) == sorted(case["at_atoms"].get(text, []))
+            assert known_before(rows, t) == sorted(case["at_atoms"].get(text, []))
         if text in case["models"]:
-            found = sorted((now(rows, t, number), earlier(rows, t, number)) for number in range(1, count + 1))
+            found = sorted((now(rows, t, number), known_before(rows, t, number)) for number in range(1, count + 1))
             assert found == sorted((sorted(model["now"]), sorted(model["at"])) for model in case["models"][text])
 
 
 @pytest.mark.parametrize("case", [case for case in cases("programs.json")
                                   if case.values[0] is None or case.values[0]["contradictions"]])
 def test_contradictions_flagged(case: dict[str, Any]) -> None:
-    rows = rows_of(parse(case["program"]).run(case["stream"], end=case["horizon"], contradictions="flag", at=True))
+    rows = rows_of(parse(case["program"]).run(case["stream"], end=case["horizon"], contradictions="flag", earlier=True))
     atoms = [row for row in rows if row["fluent"] != "⊥"]
     for t in range(case["horizon"] + 1):
         flags = sorted((row["value"], row["args"]) for row in at(rows, t) if row["fluent"] == "⊥")
@@ -55,7 +55,7 @@ def test_contradictions_flagged(case: dict[str, Any]) -> None:
         if wanted is not None:
             assert flags == sorted((f"{found['rule']}.", "|".join(text.strip('"') for text in found["binding"]))
                                    for found in wanted["violations"])
-            assert (now(atoms, t), earlier(atoms, t)) == (sorted(wanted["now"]), sorted(wanted["at"]))
+            assert (now(atoms, t), known_before(atoms, t)) == (sorted(wanted["now"]), sorted(wanted["at"]))
         elif str(t) in case["queries"]:
             assert flags == []
 

@@ -99,20 +99,21 @@ class LarsProgram:
         return streams.read(events, **options)
 
     def run(self, events: object, *, start: int | None = None, end: int | None = None, models: Models = "first",
-            contradictions: Contradictions = "discard", at: bool = False, fluents: Sequence[str] | None = None,
+            contradictions: Contradictions = "discard", earlier: bool = False, fluents: Sequence[str] | None = None,
             maintain: bool = False, **options: Any) -> LarsResult:
         """The answer streams at the time-points from 0, or after `start`, to `end` (default: the last fact).
 
         `models` says which of several answer streams: the first found, all, or what all (`cautious`) or some (`brave`)
         have in common. Time-points with a contradiction have no answer stream (`discard`), or it is reported as `⊥`
-        (`flag`). With `at`, what is known of earlier time-points is reported too. With `maintain`, truth maintenance
-        evaluates the program: slower, and it knows the facts behind every contradiction (`conflicts` of the result).
+        (`flag`). With `earlier`, what is known of earlier time-points is reported too. With `maintain`, truth
+        maintenance evaluates the program: slower, and it knows the facts behind every contradiction (`conflicts` of the
+        result).
 
         >>> import eventide as ev
         >>> program = ev.parse("b at T :- a at T [5]. c :- b [3].", language="lars")
         >>> program.run([(1, ["a"])], end=9).timeline()
         {'b': [(1, 2)], 'c': [(1, 5)]}
-        >>> program.run([(1, ["a"])], end=9, at=True)["b"].timeline()
+        >>> program.run([(1, ["a"])], end=9, earlier=True)["b"].timeline()
         {'b': [(1, 2)], 'b=1': [(2, 7)]}
         """
         self.require_sound()
@@ -123,9 +124,9 @@ class LarsProgram:
         wanted = self.wanted(fluents)
         facts, end, counts = _within(self.read(events, **options), start, end)
         tree = self.tree if contradictions == "discard" else flagged(self.tree)
-        run: Run | MaintainedRun = Run(tree, self._known(facts.tables), facts, end, models, at)
+        run: Run | MaintainedRun = Run(tree, self._known(facts.tables), facts, end, models, earlier)
         if maintain:
-            run = MaintainedRun(tree, streams.in_order(facts), end, models, at)
+            run = MaintainedRun(tree, streams.in_order(facts), end, models, earlier)
         table = run.table(wanted)
         if start is not None and start >= 0:
             table = without_gaps(table, [NoAnswer(0, start + 1, ())], end)

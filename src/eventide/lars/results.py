@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +24,9 @@ from eventide.lars.answer_sets import Answer, Point
 from eventide.lars.splitting import GIVEN
 from eventide.results import Result
 from eventide.syntax.lars_trees import Predicate
+
+if TYPE_CHECKING:
+    from eventide.lars.contexts import Conflict
 
 MODELS = SCHEMA.append(pa.field("model", pa.int64()))
 _SHOWN = 3
@@ -52,7 +56,7 @@ class LarsResult(Result):
     """
 
     def __init__(self, table: pa.Table, counts: Counts, no_answer: Sequence[NoAnswer] = (),
-                 several: Sequence[tuple[int, int, int]] = (), conflicts: Sequence[object] = ()) -> None:
+                 several: Sequence[tuple[int, int, int]] = (), conflicts: Sequence[Conflict] = ()) -> None:
         super().__init__(table, counts)
         self.no_answer = list(no_answer)
         self.several = list(several)
