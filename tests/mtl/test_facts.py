@@ -180,6 +180,15 @@ def test_points_and_tables_of_one_predicate() -> None:
     assert read_facts(exact).denominator == 10
 
 
+def test_a_folder_of_tables(tmp_path: Path) -> None:
+    (tmp_path / "P.csv").write_text("time,key\n1/2,a\n")
+    (tmp_path / "Other.csv").write_text("time,key\n1,b\n")
+    assert listed(read_facts(tmp_path, known={("P", 1)})) == listed(facts_in("P(a)@1/2"))
+    assert len(read_facts(tmp_path)) == 2
+    with pytest.raises(InputError, match="the folder holds no event that the program knows"):
+        read_facts(tmp_path, known={("Q", 1)})
+
+
 def test_what_results_say_can_be_read_again() -> None:
     table = pa.table({"fluent": ["R", "R", "S"], "args": ["a|1", "b|2.5", ""], "value": ["", "", ""],
                       "start": ["0", "-inf", "1/3"], "end": ["1", "2", None], "left": ["closed", "open", "open"],

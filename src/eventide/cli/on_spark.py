@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from eventide.cli.messages import messages
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from eventide.engine.recognition import Counts, Settings
     from eventide.formats.facts import BadRow
+    from eventide.mtl.program import MtlProgram
     from eventide.probability.recognition import Uncertainty
     from eventide.program import Emit, Program
 
@@ -75,7 +77,31 @@ def run_on_spark(program: Program, events: Sequence[str], settings: Settings, *,
     return OnSpark(table, replace(counts, queries=queries), tally.bad_rows, called, late)
 
 
-def _of_all_inputs(error: InputError, program: Program, events: Sequence[str], spark: SparkSession,
+def mtl_on_spark(program: MtlProgram, events: Sequence[str], *, horizon: int | Fraction | None,
+                 fluents: Sequence[str] | None, master: str | None, bad_rows: str, time_unit: str | None) -> OnSpark:
+    """The rows of a DatalogMTL program on Spark, and an account of what it left out."""
+    from eventide.formats.events import split_name
+    from eventide.spark.failures import clear_failures, renamed
+    from eventide.spark.listing import first_bad_rows
+    from eventide.spark.mtl import run
+    from eventide.spark.tally import Tally
+
+    names = {os.path.abspath(path): path for path in (split_name(name)[1] for name in events)}
+    options: dict[str, Any] = {"bad_rows": bad_rows, "time_unit": time_unit}
+    with _session(master) as spark, _warnings_as_messages(), clear_failures(names):
+        tally = Tally(spark)
+        try:
+            frame = run(program, events, horizon=horizon, fluents=fluents, spark=spark, tally=tally, **options)
+            with clear_failures():
+                table = frame.toArrow()
+        except InputError as error:
+            raise _of_all_inputs(error, program, events, spark, options) from None
+        bad, _ = first_bad_rows(program, events, spark=spark, **options) if tally.bad_rows else ([], 0)
+    called = tuple(replace(row, diagnostic=renamed(row.diagnostic, names)) for row in bad)
+    return OnSpark(table, replace(tally.counts, queries=1), tally.bad_rows, called, None)
+
+
+def _of_all_inputs(error: InputError, program: Program | MtlProgram, events: Sequence[str], spark: SparkSession,
                    options: dict[str, Any]) -> EventideError:
     """A task knows the bad rows of its batch only: the error about those of all inputs, if it is about bad rows."""
     from eventide.formats.facts import Facts

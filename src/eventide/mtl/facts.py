@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from eventide.errors import InputError
-from eventide.formats.events import ENDINGS, split_name
+from eventide.formats.events import ENDINGS, split_name, tables_in
 from eventide.formats.expected import ColumnType, TimeUnit
 from eventide.formats.facts import Facts
 from eventide.formats.files import Text, read_text, text_of
@@ -26,9 +26,10 @@ def read_facts(source: object, *, known: Collection[tuple[str, int]] | None = No
                bad_file: str | os.PathLike[str] | None = None, time_unit: TimeUnit | None = None) -> DenseFacts:
     """The facts of a path, of a pyarrow, pandas or polars table, of a dict of those by name, or of a list of them all.
 
-    A path ends in `.facts` (one fact per line) or is a table as in `fact_tables`; both may be packed with gzip. A
-    line that is no fact raises InputError, or with `bad_rows="skip"` is counted and written to `bad_file`. Facts of
-    predicates, given by name and number of arguments, that are not among the `known` are noted: no rule reads them.
+    A path ends in `.facts` (one fact per line) or is a table as in `fact_tables`; both may be packed with gzip. In a
+    folder, files are tables that are called after their predicates. A line that is no fact raises InputError, or with
+    `bad_rows="skip"` is counted and written to `bad_file`. Facts of predicates that are not among the `known`, which are
+    given by name and number of arguments, are noted: no rule reads them.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("w", suffix=".facts") as file:
@@ -43,7 +44,8 @@ def read_facts(source: object, *, known: Collection[tuple[str, int]] | None = No
     if time_unit not in (None, "s", "ms", "us", "ns"):
         raise InputError(f"time_unit is {time_unit!r}, expected 's', 'ms', 'us' or 'ns'")
     limit = SHOWN if bad_rows == "fail" else None
-    found = merged_dense(_parts(source, limit, time_unit, None))
+    names = None if known is None else {name for name, _ in known}
+    found = merged_dense(_parts(source, limit, time_unit, None, names))
     facts = settled(found.facts, bad_rows, bad_file)
     notes = (*facts.notes, *_unread(facts, known)) if known is not None else facts.notes
     return replace(found, facts=replace(facts, notes=notes))
@@ -58,17 +60,21 @@ def facts_in(text: str, source: str = "<text>", *, bad_rows: BadRows = "fail") -
     return read_facts(text_of(source, text.encode()), bad_rows=bad_rows)
 
 
-def _parts(source: object, limit: int | None, unit: TimeUnit | None, name: str | None) -> list[DenseFacts]:
+def _parts(source: object, limit: int | None, unit: TimeUnit | None, name: str | None,
+           known: Collection[str] | None) -> list[DenseFacts]:
     if isinstance(source, DenseFacts):
         return [source]
     if isinstance(source, Text):
         return [read_lines(source, limit)]
     if isinstance(source, str | os.PathLike):
+        if name is None and os.path.isdir(source):
+            files = tables_in(source, lambda table: known is None or table in known)
+            return [_file(path, limit, unit, table) for table, path in files.items()]
         return [_file(os.fspath(source), limit, unit, name)]
     if isinstance(source, Mapping):
-        return [part for key, each in source.items() for part in _parts(each, limit, unit, str(key))]
+        return [part for key, each in source.items() for part in _parts(each, limit, unit, str(key), known)]
     if isinstance(source, list | tuple):
-        return [part for each in source for part in _parts(each, limit, unit, name)]
+        return [part for each in source for part in _parts(each, limit, unit, name, known)]
     table = memory_table(source, f"<{name or type(source).__name__}>")
     if table is None:
         expected = "a path, a pyarrow, pandas or polars table, or a dict of tables by predicate"

@@ -28,6 +28,7 @@ from eventide.spark.tasks import Job, Source
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from eventide.mtl.program import MtlProgram
     from eventide.probability.events import History
     from eventide.probability.intervals import Threshold
 
@@ -121,7 +122,7 @@ def session_of(events: object) -> SparkSession | None:
     return None
 
 
-def inputs_of(spark: SparkSession, events: object, program: Program,
+def inputs_of(spark: SparkSession, events: object, program: Program | MtlProgram,
               options: Mapping[str, Any]) -> list[tuple[DataFrame, Table]]:
     """The inputs as DataFrames with the columns that they need, each with how a batch of it is read."""
     found = list(_inputs(spark, events, program))
@@ -132,7 +133,7 @@ def inputs_of(spark: SparkSession, events: object, program: Program,
     return found
 
 
-def _inputs(spark: SparkSession, events: object, program: Program) -> Iterator[tuple[DataFrame, Table]]:
+def _inputs(spark: SparkSession, events: object, program: Program | MtlProgram) -> Iterator[tuple[DataFrame, Table]]:
     """The inputs as DataFrames, each with how a batch of it is read."""
     if isinstance(events, Mapping):
         for name, table in events.items():

@@ -27,13 +27,15 @@ from eventide.spark.tasks import by_template, with_read_columns
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from eventide.mtl.program import MtlProgram
+
 _BAD = "input int, file string, row bigint, total bigint, bad binary"
 _LATE = "fact string, args string, value string, start bigint, end bigint, change string, query_time bigint"
 _LATE_SCHEMA = LATE.append(pa.field("query_time", pa.int64()))
 _FILE, _ROW = "eventide file", "eventide row"
 
 
-def first_bad_rows(program: Program, events: object, *, spark: SparkSession, limit: int = SHOWN,
+def first_bad_rows(program: Program | MtlProgram, events: object, *, spark: SparkSession, limit: int = SHOWN,
                    **options: Any) -> tuple[list[BadRow], int]:
     """The first rows that are no facts, and how many there are."""
     from pyspark.sql import functions as f
@@ -72,7 +74,7 @@ def _with_places(frame: DataFrame, source: Table) -> DataFrame:
 class _Bad:
     """The first bad rows of each batch, pickled, and how many it has."""
 
-    def __init__(self, program: Program, number: int, source: Table, limit: int, options: Mapping[str, Any]) -> None:
+    def __init__(self, program: Program | MtlProgram, number: int, source: Table, limit: int, options: Mapping[str, Any]) -> None:
         self._program, self._number, self._source, self._limit = program, number, source, limit
         self._options = options
 

@@ -58,7 +58,7 @@ def run(program: MtlProgram, events: object, *, horizon: Horizon | None = None, 
     session = spark or session_of(events) or start_spark()
     number = buckets or int(session.conf.get("spark.sql.shuffle.partitions") or 1)
     with clear_failures():
-        inputs = inputs_of(session, events, program, options)  # type: ignore[arg-type]
+        inputs = inputs_of(session, events, program, options)
         seen = Seen.of(_looked_at(program, inputs, options))
     job = planned(program, seen, number, horizon=horizon, fluents=fluents, tally=tally, **options)
     for problem in job.partitioning.diagnostics:
