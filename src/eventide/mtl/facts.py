@@ -28,8 +28,8 @@ def read_facts(source: object, *, known: Collection[tuple[str, int]] | None = No
 
     A path ends in `.facts` (one fact per line) or is a table as in `fact_tables`; both may be packed with gzip. In a
     folder, files are tables that are called after their predicates. A line that is no fact raises InputError, or with
-    `bad_rows="skip"` is counted and written to `bad_file`. Facts of predicates that are not among the `known`, which are
-    given by name and number of arguments, are noted: no rule reads them.
+    `bad_rows="skip"` is counted and written to `bad_file`. Facts of predicates that are not among the `known` (names
+    and numbers of arguments) are noted: no rule reads them.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("w", suffix=".facts") as file:

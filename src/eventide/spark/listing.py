@@ -74,7 +74,8 @@ def _with_places(frame: DataFrame, source: Table) -> DataFrame:
 class _Bad:
     """The first bad rows of each batch, pickled, and how many it has."""
 
-    def __init__(self, program: Program | MtlProgram, number: int, source: Table, limit: int, options: Mapping[str, Any]) -> None:
+    def __init__(self, program: Program | MtlProgram, number: int, source: Table, limit: int,
+                 options: Mapping[str, Any]) -> None:
         self._program, self._number, self._source, self._limit = program, number, source, limit
         self._options = options
 
