@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,11 +14,14 @@ from eventide.cli.messages import messages
 if TYPE_CHECKING:
     from eventide.program import Program
 
+SUMMARIES = {".lars": "eventide.cli.check_lars"}
+"""Modules with a `summary` of a program of another language, and its `lines`, by ending."""
 SHAPES = {"event": "event", "interval": "fluent, as intervals", "point": "fluent, as points"}
 
 
 def check(
-    program: Annotated[str, typer.Argument(metavar="PROGRAM", help="The rules: `.ec`, `.prolog` or `.pl`.")],
+    program: Annotated[str, typer.Argument(
+        metavar="PROGRAM", help="The rules: `.ec`, `.prolog`, `.pl`; `.mtl` DatalogMTL; `.lars` LARS.")],
     background: Annotated[list[str] | None, typer.Option(
         metavar="FILE…", help="Facts and clauses (`.ec`, `.prolog`), or `NAME=FILE.csv`, a relation.")] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Print the plan, level by level.")] = False,
@@ -35,9 +40,14 @@ def check(
     loaded = load(program, background=background or ())
     problems = loaded.check()
     failed = any(problem.severity == "error" for problem in problems)
-    found = summary(loaded) if loaded.model.plan.strata or not failed else {}
-    if not failed:
-        found["bounds"] = _bounds(loaded)
+    described = SUMMARIES.get(Path(program).suffix)
+    if described is not None:
+        module = import_module(described)
+        found, lines = ({} if failed else module.summary(loaded)), module.lines
+    else:
+        found, lines = (summary(loaded) if loaded.model.plan.strata or not failed else {}), _lines
+        if not failed:
+            found["bounds"] = _bounds(loaded)
     tree = loaded.explain_plan() if plan and not failed else None
     if messages.json:
         data = {"diagnostics": [problem.as_dict() for problem in problems], **found}
@@ -48,7 +58,7 @@ def check(
         if not messages.quiet:
             counts = {severity: sum(p.severity == severity for p in problems) for severity in ("error", "warning")}
             print(", ".join(f"{number} {name}{'' if number == 1 else 's'}" for name, number in counts.items()))
-            for line in _lines(found):
+            for line in lines(found):
                 print(line)
         if tree is not None:
             print(tree)
