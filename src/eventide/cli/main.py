@@ -21,7 +21,7 @@ import typer.core
 from eventide.cli.messages import messages
 from eventide.errors import EventideError
 
-COMMANDS = ("run", "check", "graph", "report", "signals", "delay", "intervals", "demo", "stream", "bench")
+COMMANDS = ("run", "check", "graph", "report", "signals", "delay", "intervals", "contexts", "demo", "stream", "bench")
 
 DONE, WRONG_INPUT, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
