@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from eventide.cli.messages import messages
-from eventide.cli.run import _check_inputs_stay, check_ending, count_of
+from eventide.cli.run import check_ending, check_inputs_stay, count_of
 
 
 def delay(
@@ -51,7 +51,7 @@ def delay(
     ```
     """
     check_ending(out)
-    _check_inputs_stay(out, events)
+    check_inputs_stay(out, events)
 
     from eventide.signals.disturbance import Disturbance
     from eventide.signals.files import disturb_files

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from eventide.cli.messages import messages
-from eventide.cli.run import _check_inputs_stay, _write, check_ending, count_of
+from eventide.cli.run import check_ending, check_inputs_stay, count_of, write_result
 
 
 def intervals(
@@ -53,7 +53,7 @@ def intervals(
     ```
     """
     check_ending(out)
-    _check_inputs_stay(out, [probs])
+    check_inputs_stay(out, [probs])
 
     from eventide.formats.results import sorted_columns
     from eventide.probability import Durations
@@ -62,7 +62,7 @@ def intervals(
     found = recognise(
         probs, threshold, memory, _durations(durations), resolver=resolver, batch=batch, credible=credible, seed=seed,
         step=step, gaps=gaps, time_unit=time_unit)
-    _write([sorted_columns(found.to_arrow(_name(probs)))], out)
+    write_result([sorted_columns(found.to_arrow(_name(probs)))], out)
     if learn is not None:
         Durations.learn(found).save(learn)
     messages.say(f"{count_of(len(found), 'interval')} in {count_of(len(found.keys), 'stream')}",

@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal
 
@@ -32,17 +33,28 @@ LARGEST = 2**62  # times and lengths must leave room in 64 bits
 IN_MEMORY = 1 << 26  # what goes to standard output waits until all is known, in memory or beyond that on the disk
 
 
+def time_or_length(text: str) -> int | Fraction:
+    """A number of the command line: whole, or for dense time a fraction or decimal, kept exact."""
+    try:
+        number = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise typer.BadParameter(f"{text!r} is no number; write 12, or for DatalogMTL 7/2 or 3.5") from None
+    return int(number) if number.denominator == 1 else number
+
+
 def run(
-    program: Annotated[str, typer.Argument(metavar="PROGRAM", help="The rules: `.ec`, `.prolog` or `.pl`.")],
+    program: Annotated[str, typer.Argument(
+        metavar="PROGRAM", help="The rules: `.ec`, `.prolog`, `.pl`; `.mtl` DatalogMTL; `.lars` LARS.")],
     events: Annotated[list[str], typer.Option(
-        metavar="FILE…", help="Facts: `.csv`, `.jsonl` (also `.gz`), `.parquet`, `.arrow`; or `NAME=FILE`, the table "
-        "of one event; with `--follow` also `-`, standard input.")],
+        metavar="FILE…", help="Facts: `.csv`, `.jsonl` (also `.gz`), `.parquet`, `.arrow`, for DatalogMTL `.facts`; or "
+        "`NAME=FILE`, the table of one event; with `--follow` also `-`, standard input.")],
     background: Annotated[list[str] | None, typer.Option(
         metavar="FILE…", help="Facts and clauses (`.ec`, `.prolog`), or `NAME=FILE.csv`, a relation.")] = None,
     window: Annotated[int | None, typer.Option(
         metavar="N", help="Length of the window; without it, one window over the whole stream.", min=1)] = None,
     step: Annotated[int | None, typer.Option(
-        metavar="N", help="Distance of query times [default: the window].", min=1)] = None,
+        metavar="N", help="Distance of query times [default: the window]; with `.mtl` the facts are a stream that is "
+        "taken in so far at a time.", parser=time_or_length)] = None,
     start: Annotated[int | None, typer.Option(
         metavar="T", help="Facts up to this time are outside [default: a tick before the first].")] = None,
     end: Annotated[int | None, typer.Option(
@@ -65,7 +77,13 @@ def run(
     )] = "report",
     horizon: Annotated[int | None, typer.Option(
         metavar="N", help="How far back `before` may look: the second period begins at most N after the first ends "
-        "[default: to the start].", min=1)] = None,
+        "[default: to the start]. With `.mtl`: the time up to which is asked.", parser=time_or_length)] = None,
+    at: Annotated[str | None, typer.Option(
+        metavar="TIMES", help="With `.mtl`: answer at these times only, `points` (where facts begin or end), `every:N` "
+        "or a list such as `1,7/2`.")] = None,
+    variant: Annotated[Literal["auto", "hash", "algorithm-1"] | None, typer.Option(
+        help="With `.mtl`: how a stream is taken in, with #-facts or by Algorithm 1 [default: as the rules allow].",
+    )] = None,
     follow: Annotated[bool, typer.Option(
         "--follow", help="Read on as a file grows, or standard input, and answer each query time when it has passed.",
     )] = False,
@@ -84,6 +102,18 @@ def run(
     history: Annotated[Literal["marginal", "exact"] | None, typer.Option(
         help="With `--probabilistic`: what fluents that depend on others know of their past, its probability alone or "
         "all of it, for small cases [default: marginal].")] = None,
+    models: Annotated[Literal["first", "all", "cautious", "brave"] | None, typer.Option(
+        help="With `.lars`: of several answer streams the first, all, or what all or some have in common "
+        "[default: first].")] = None,
+    contradictions: Annotated[Literal["discard", "flag"] | None, typer.Option(
+        help="With `.lars`: time-points with a contradiction have no answer, or it is reported as `⊥` [default: "
+        "discard].")] = None,
+    earlier: Annotated[bool, typer.Option(
+        "--earlier", help="With `.lars`: tell also what is known of earlier time-points, in the column `value`.",
+    )] = False,
+    maintain: Annotated[bool, typer.Option(
+        "--maintain", help="With `.lars`: evaluate by truth maintenance; it tells which facts contradict each other.",
+    )] = False,
     threads: Annotated[int | None, typer.Option(
         metavar="N", help="How many threads may be used [default: all].", min=1)] = None,
     time_unit: Annotated[Literal["s", "ms", "us", "ns"] | None, typer.Option(
@@ -103,6 +133,56 @@ def run(
     eventide run rules.ec --events events.csv
     ```
     """
+    if program.endswith(".lars"):
+        from eventide.cli.run_lars import LarsOptions, run_lars
+
+        refuse_options("LARS", {
+            "--window": (window, "the windows stand in the rules"),
+            "--step": (step, "it is evaluated at every time-point"),
+            "--tick": (tick if tick != 1 else None, "the first line of the rules says how long a time-point lasts"),
+            "--initially-at": (initially_at or None, "nothing holds initially"),
+            "--horizon": (horizon, "time begins at 0"), "--at": (at, "it is for .mtl"),
+            "--ties": (ties if ties != "termination" else None, "nothing is initiated"),
+            "--variant": (variant, "it is for .mtl"), "--state": (state, "Python's sessions are saved"),
+            "--follow": (follow or None, "Python's sessions follow streams"),
+            "--probabilistic": (probabilistic or None, "facts are certain"),
+            "--threshold": (threshold, "facts are certain"), "--history": (history, "facts are certain")})
+        check_ending(out)
+        check_inputs_stay(out, [program, *events, *(background or ())])
+        if threads is not None:
+            limit_threads(threads)
+        run_lars(program, events, background or [], LarsOptions(
+            start, end, models or "first", contradictions or "discard", earlier, maintain, emit or "timeline", engine,
+            fluents, bad_rows, time_unit, profile), out)
+        return
+    refuse_options("this language", {option: (given or None, "it is for .lars") for option, given in {
+        "--models": models, "--contradictions": contradictions, "--earlier": earlier, "--maintain": maintain}.items()})
+    if program.endswith(".mtl"):
+        from eventide.cli.run_mtl import MtlOptions, run_mtl
+
+        certain = "facts are certain"
+        refuse_options("DatalogMTL", {
+            "--window": (window, "how far back is asked is told by the rules"), "--start": (start, "time has no start"),
+            "--end": (end, "--horizon says up to where is asked"), "--initially-at": (initially_at or None, certain),
+            "--tick": (tick if tick != 1 else None, "time is dense"), "--history": (history, certain),
+            "--probabilistic": (probabilistic or None, certain), "--threshold": (threshold, certain),
+            "--follow": (follow or None, "Python's sessions follow streams"),
+            "--state": (state, "Python's sessions are saved"),
+            "--background": (background or None, "all facts have a time, for ever as P(a)@(-inf,inf)"),
+            "--ties": (ties if ties != "termination" else None, "nothing is initiated")})
+        check_ending(out)
+        check_inputs_stay(out, [program, *events])
+        if threads is not None:
+            limit_threads(threads)
+        run_mtl(program, events, MtlOptions(step, horizon, at, variant, emit or "timeline", fluents, bad_rows, late,
+                                            time_unit, engine, spark_master, profile), out)
+        return
+    refuse_options("the Event Calculus", {"--at": (at, "it is for .mtl"), "--variant": (variant, "it is for .mtl")})
+    for option, length in {"--step": step, "--horizon": horizon}.items():
+        if isinstance(length, Fraction):
+            raise typer.BadParameter(f"{length} is no whole number", param_hint=option)
+        if length is not None and length < 1:
+            raise typer.BadParameter("Input should be greater than or equal to 1", param_hint=option)
     for option, number in {"window": window, "step": step, "start": start, "end": end, "tick": tick,
                            "initially-at": initially_at, "horizon": horizon}.items():
         if number is not None and abs(number) > LARGEST:
@@ -126,7 +206,7 @@ def run(
     elif state is not None or "-" in events:
         raise typer.BadParameter("this needs --follow", param_hint="--events" if state is None else "--state")
     check_ending(out)
-    _check_inputs_stay(out, [program, *events, *(background or ())])
+    check_inputs_stay(out, [program, *events, *(background or ())])
     watch = Watch()
     if threads is not None:
         limit_threads(threads)
@@ -141,7 +221,7 @@ def run(
         loaded.require_sound()
         if not probabilistic:
             loaded.require_certain()
-        chosen = _chosen(loaded, fluents)
+        chosen = chosen_names(loaded.fluents, fluents)
     warnings = sum(d.severity == "warning" for d in loaded.check())
     if warnings:
         messages.say(f"{count_of(warnings, 'warning')} about the rules; `eventide check` shows them", warnings=warnings)
@@ -168,11 +248,11 @@ def run(
         if late == "fail" and found.counts.too_late:
             raise too_late(found.counts)
         with watch("writing"):
-            _write([sorted_columns(found.table)], out)
+            write_result([sorted_columns(found.table)], out)
             late_file = write_late([] if found.late is None else [found.late], out)
             bad_file = write_bad(found.bad, out)
         account(found.counts, found.bad_count, bad_file, late_file, first=SHOWN)
-        _conclude(found.counts, found.table.num_rows, out, watch, profile)
+        conclude(found.counts, found.table.num_rows, out, watch, profile)
         return
     with watch("reading"):
         facts = loaded.read(events, bad_rows=bad_rows, time_unit=time_unit)
@@ -186,12 +266,19 @@ def run(
                                      progress=advance, uncertainty=uncertainty)
         written = Written(answers, watch, late)
         with watch("writing"):
-            _write(written, out)
+            write_result(written, out)
             late_file = write_late(written.late, out)
             bad_file = write_bad(facts.bad, out)
     watch.parts["writing"] -= watch.within
     account(answers.counts, facts.bad_count, bad_file, late_file)
-    _conclude(answers.counts, written.rows, out, watch, profile)
+    conclude(answers.counts, written.rows, out, watch, profile)
+
+
+def refuse_options(language: str, given: dict[str, tuple[object, str]]) -> None:
+    """Refuse options that have no meaning in a language, with the reason."""
+    for option, (value, why) in given.items():
+        if value is not None:
+            raise typer.BadParameter(f"it does not go with {language}: {why}", param_hint=option)
 
 
 def _check_following(events: list[str], window: int | None, end: int | None, emit: str | None, out: Path | None,
@@ -304,17 +391,17 @@ def too_late(counts: Counts) -> EventideError:
     return InputError("\n".join(p.render() for p in problems), problems)
 
 
-def _chosen(program: Program, fluents: str | None) -> list[str] | None:
+def chosen_names(known: list[str], fluents: str | None) -> list[str] | None:
     """The names of `--fluents`, if the program derives them all."""
     if fluents is None:
         return None
     from eventide.formats.problems import suggestion
 
     names = [name.strip() for name in fluents.split(",") if name.strip()]
-    unknown = [name for name in names if name not in program.fluents]
+    unknown = [name for name in names if name not in known]
     if unknown or not names:
         wrong = unknown[0] if unknown else fluents
-        hint = suggestion(wrong, program.fluents) or f"it derives {', '.join(program.fluents) or 'nothing'}"
+        hint = suggestion(wrong, known) or f"it derives {', '.join(known) or 'nothing'}"
         raise typer.BadParameter(f"the program derives no {wrong!r}; {hint}", param_hint="--fluents")
     return names
 
@@ -332,7 +419,7 @@ def check_ending(out: Path | None) -> None:
     writer_for(out)
 
 
-def _check_inputs_stay(out: Path | None, inputs: list[str]) -> None:
+def check_inputs_stay(out: Path | None, inputs: list[str]) -> None:
     """Refuse a result that would replace what it is made from."""
     if out is None or not out.exists():
         return
@@ -351,7 +438,7 @@ def standard_output() -> BinaryIO:
     return sys.stdout.buffer
 
 
-def _write(pieces: Iterable[Columns], out: Path | None) -> None:
+def write_result(pieces: Iterable[Columns], out: Path | None) -> None:
     """The result, whole or not at all."""
     from eventide.formats.results import WRITERS, whole_file, writer_for
 
@@ -445,7 +532,7 @@ def by_name(numbers: dict[str, int]) -> str:
     return ", ".join(f"{name}: {number}" for name, number in sorted(numbers.items()))
 
 
-def _conclude(counts: Counts, rows: int, out: Path | None, watch: Watch, profile: bool) -> None:
+def conclude(counts: Counts, rows: int, out: Path | None, watch: Watch, profile: bool) -> None:
     """Say what came of it, and how long it took."""
     where = "" if out is None else f" in {out}"
     messages.say(f"recognised {count_of(rows, 'row')}{where} from {count_of(counts.facts, 'fact')} "

@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -24,6 +24,11 @@ from eventide.mtl.materialisation import Compiled, Materialisation
 from eventide.mtl.results import MtlResult, joined_tables, predicate_table
 from eventide.syntax.diagnostics import Diagnostic
 from eventide.syntax.mtl import parse as parse_rules
+
+if TYPE_CHECKING:  # one answer over all facts needs none of them
+    from eventide.mtl.reasoning import Choice
+    from eventide.mtl.session import MtlSession
+    from eventide.mtl.streaming import Streaming, Times
 
 Horizon = Fraction | int | str
 
@@ -71,6 +76,10 @@ class MtlProgram:
         """Every predicate of the rules, by name and number of arguments: facts may be given of all of them."""
         return [(name_of(template), leaf_count(template)) for template in self.model.predicates]
 
+    def reads(self, name: str) -> bool:
+        """Whether facts of a predicate are read."""
+        return any(name == known for known, _ in self.known)
+
     @cached_property
     def compiled(self) -> Compiled:
         """The program with its plans."""
@@ -108,6 +117,47 @@ class MtlProgram:
         except RuleError as error:
             raise self.placed(error) from error
         return result_of(run, wanted)
+
+    def stream(self, events: object, *, step: Horizon | None = None, points: bool = False, variant: Choice = "auto",
+               at: str | Times | None = None, horizon: Horizon | None = None, fluents: Sequence[str] | None = None,
+               **options: Any) -> Streaming:
+        """The facts taken in as a stream, `step` at a time (with `points`, stopping at each time of the facts).
+
+        Its `table()` is the answer up to the horizon, or the last time of the facts: as intervals, or `at` some times
+        only (`points`, `every:1/2`, a list). `variant` says how, with #-facts (`hash`) or by `algorithm-1`.
+
+        >>> import eventide as ev
+        >>> program = ev.parse("Steady(X) :- []-[0,4] <>-[0,2] Sig(X).", language="mtl")
+        >>> table = pa.table({"time": [0, 1, 3, 5, 6], "x": ["a"] * 5})
+        >>> stream = program.stream({"Sig": table}, step=2)
+        >>> MtlResult(stream.table(), Counts()).timeline()
+        {'Steady(a)': ['[4,6]']}
+        >>> stream.report.variant
+        'hash'
+        """
+        from eventide.mtl.streaming import Moments, Streaming
+
+        facts = events if isinstance(events, DenseFacts) else self.read(events, **options)
+        return Streaming(self.compiled, facts, self.wanted(fluents), step=time_of("step", step), points=points,
+                         variant=variant, at=None if at is None else Moments.of(at), end=time_of("horizon", horizon))
+
+    def session(self, *, delay: Horizon | None = None, variant: Choice = "auto",
+                fluents: Sequence[str] | None = None) -> MtlSession:
+        """A session: facts are inserted and retracted, `advance` says what changes.
+
+        With a `delay`, facts may come so much later than they begin; what is older is settled and forgotten.
+
+        >>> import eventide as ev
+        >>> program = ev.parse("Late(X) :- <>-[2,2] Sent(X), not Arrived(X).", language="mtl")
+        >>> session = program.session()
+        >>> session.insert({"Sent": pa.table({"time": [3], "x": ["a"]})})
+        >>> session.advance(to=10).added.select(["args", "start", "end"]).to_pylist()
+        [{'args': 'a', 'start': '5', 'end': '5'}]
+        """
+        from eventide.mtl.session import MtlSession
+
+        return MtlSession(self.compiled, self.wanted(fluents), self.read, delay=time_of("delay", delay),
+                          variant=variant)
 
     def wanted(self, fluents: Sequence[str] | None) -> list[str]:
         """The predicates to report, as templates; InputError for names that the rules do not have."""
@@ -151,8 +201,8 @@ def result_of(run: Materialisation, wanted: Sequence[str]) -> MtlResult:
             columns = unpack(relation.space, relation.fields, relation.intervals.starts)
             texts = arguments(template, relation.fields, columns, relation.space, len(relation))
             tables.append(predicate_table(name_of(template), texts, *run.cells(template), run.denominator))
-    result = MtlResult(joined_tables(tables), Counts(facts=run.facts, queries=1))
-    return result
+    return MtlResult(joined_tables(tables), Counts(facts=run.facts, queries=1), until=run.until,
+                     cut=[name_of(template) for template in run.cut])
 
 
 def program_of(texts: Mapping[str, str], background: Iterable[object] = ()) -> MtlProgram:

@@ -1,0 +1,116 @@
+"""`eventide run x.mtl`: DatalogMTL over all facts at once, or as a stream in steps; what was left out is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import typer
+
+from eventide.cli.messages import messages
+from eventide.cli.run import Watch, chosen_names, conclude, count_of, write_bad, write_result
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from eventide.mtl.cells import DenseFacts
+    from eventide.mtl.program import MtlProgram
+
+
+@dataclass(frozen=True)
+class MtlOptions:
+    """What the command line says of a run."""
+
+    step: int | Fraction | None
+    horizon: int | Fraction | None
+    at: str | None
+    variant: Literal["auto", "hash", "algorithm-1"] | None
+    emit: str
+    fluents: str | None
+    bad_rows: Literal["fail", "skip"]
+    late: str
+    time_unit: Literal["s", "ms", "us", "ns"] | None
+    engine: str
+    spark_master: str | None
+    profile: bool
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether the facts are taken in step by step."""
+        return self.step is not None or self.at is not None or self.variant is not None
+
+
+def run_mtl(path: str, events: list[str], options: MtlOptions, out: Path | None) -> None:
+    """Materialise a program over its facts, or run it over them as a stream, and write the intervals."""
+    from eventide.engine.recognition import Counts
+    from eventide.formats.results import sorted_columns
+    from eventide.program import load
+
+    if options.emit != "timeline":
+        raise typer.BadParameter("DatalogMTL has one answer, its timeline; Python's sessions tell changes",
+                                 param_hint="--emit")
+    watch = Watch()
+    with watch("rules"):
+        program: Any = load(path)
+        program.require_sound()
+        known = list(dict.fromkeys(name for name, _ in program.known))
+        chosen = chosen_names(known, options.fluents)
+    warnings = sum(d.severity == "warning" for d in program.check())
+    if warnings:
+        messages.say(f"{count_of(warnings, 'warning')} about the rules; `eventide check` shows them", warnings=warnings)
+    if options.engine == "spark":
+        _on_spark(program, events, options, chosen, out, watch)
+        return
+    with watch("reading"):
+        facts = program.read(events, bad_rows=options.bad_rows, time_unit=options.time_unit)
+    for note in facts.facts.notes:
+        messages.note(note)
+    messages.say(f"read {count_of(len(facts), 'fact')} of {count_of(len(facts.facts.tables), 'kind')} in "
+                 f"{watch.last:.2f} s")
+    with watch("reasoning"):
+        table = _streamed(program, facts, options, chosen) if options.is_stream else \
+            _materialised(program, facts, options, chosen)
+    with watch("writing"):
+        write_result([sorted_columns(table)], out)
+        bad_file = write_bad(facts.facts.bad, out)
+    if facts.facts.bad_count:
+        messages.say(f"left out {count_of(facts.facts.bad_count, 'bad row')}; they are in {bad_file}",
+                     bad_rows=facts.facts.bad_count, file=str(bad_file))
+    conclude(Counts(facts=len(facts), queries=1), table.num_rows, out, watch, options.profile)
+
+
+def _materialised(program: MtlProgram, facts: DenseFacts, options: MtlOptions, chosen: list[str] | None) -> pa.Table:
+    result = program.run(facts, horizon=options.horizon, fluents=chosen)
+    if result.cut:
+        messages.say(f"the recursion through {', '.join(result.cut)} goes on and on: all is told up to {result.until}; "
+                     "--horizon says up to where", cut=list(result.cut), until=str(result.until))
+    return result.to_arrow()
+
+
+def _streamed(program: MtlProgram, facts: DenseFacts, options: MtlOptions, chosen: list[str] | None) -> pa.Table:
+    stream = program.stream(facts, step=options.step, at=options.at, variant=options.variant or "auto",
+                            horizon=options.horizon, fluents=chosen)
+    table = stream.table()
+    report = stream.report
+    messages.say(str(report), variant=report.variant, steps=report.steps, peak=report.peak, held=report.held)
+    return table
+
+
+def _on_spark(program: MtlProgram, events: list[str], options: MtlOptions, chosen: list[str] | None, out: Path | None,
+              watch: Watch) -> None:
+    from eventide.cli.on_spark import mtl_on_spark
+    from eventide.formats.results import sorted_columns
+
+    if options.is_stream:
+        raise typer.BadParameter("on Spark a program is materialised; leave out --step, --at and --variant",
+                                 param_hint="--engine")
+    with watch("reasoning"):
+        found = mtl_on_spark(program, events, horizon=options.horizon, fluents=chosen, master=options.spark_master,
+                             bad_rows=options.bad_rows, time_unit=options.time_unit)
+    with watch("writing"):
+        write_result([sorted_columns(found.table)], out)
+    if found.bad_count:
+        messages.say(f"left out {count_of(found.bad_count, 'bad row')}", bad_rows=found.bad_count)
+    conclude(found.counts, found.table.num_rows, out, watch, options.profile)
