@@ -25,7 +25,7 @@ from eventide.kernels.arrays import Array
 from eventide.mtl.cells import EVER, MOST, NEVER, DenseFacts
 from eventide.mtl.materialisation import Compiled
 from eventide.mtl.results import joined_tables, predicate_table
-from eventide.mtl.stepping import Held, Piece, Step, Stepper, laid, piece_of
+from eventide.mtl.stepping import Held, Piece, Step, Stepper, joined, laid, piece_of
 from eventide.mtl.stream_plan import stream_plan
 from eventide.syntax.mtl_trees import template_of
 
@@ -37,13 +37,13 @@ class Reasoner:
     """The plan of a program on a grid, the domains of its facts, and how to go on from what is held."""
 
     def __init__(self, compiled: Compiled, wanted: Sequence[str], variant: Choice = "auto",
-                 denominator: int = 1) -> None:
+                 denominator: int = 1, *, carry: bool = True) -> None:
         if variant not in CHOICES:
             raise EventideError(f"the variant is {variant!r}; known are {', '.join(CHOICES)}")
         self.compiled, self.model, self.wanted = compiled, compiled.model, tuple(wanted)
         self.memory = memory_of(self.model.rules)
         self.variant: Variant = self.memory.variant if variant == "auto" else variant
-        self.forced = variant != "auto"
+        self.forced, self._carry = variant != "auto", carry
         self.store = compiled.store(DenseFacts())
         self.fields: dict[str, Fields] = {
             name: fields_of(self.model, template) for template, name in self.model.inputs.items()}
@@ -54,7 +54,7 @@ class Reasoner:
         if self.denominator >= MOST:
             raise RangeError("the fractions of the times have no common denominator below 2**60")
         plan = stream_plan(self.compiled.on_grid(self.denominator).plan, hashed=self.variant == "hash")
-        return Stepper(plan, self.store, self.fields, self.wanted, self.model.open_types)
+        return Stepper(plan, self.store, self.fields, self.wanted, self.model.open_types, carry=self._carry)
 
     def refine(self, denominator: int) -> int:
         """Go over to a grid that has the given denominator too; says how many times finer it is."""
@@ -76,21 +76,26 @@ class Reasoner:
         """The instant of a cell, or the one before a gap."""
         return Fraction(cell >> 1, self.denominator)
 
-    def coded(self, facts: DenseFacts) -> dict[str, Piece]:
-        """Facts by input, in order of their start, on a grid that has their times; see `refine` before."""
+    def coded(self, facts: DenseFacts) -> dict[str, tuple[Piece, Array]]:
+        """Facts by input, on a grid that has their times (`refine` before): rows, and -1 for those taken back."""
         for domain in self.store.domains.values():
             domain.open()
-        result: dict[str, Piece] = {}
+        result: dict[str, tuple[Piece, Array]] = {}
         for (name, arity), table in facts.on_grid(self.denominator).facts.tables.items():
             known = self.model.inputs.get(template_of(name, arity))
-            if known is None:
+            if known is None or not len(table):
                 continue
             assert table.end is not None
             fields = self.fields[known]
             columns = encode_all(self.store, fields, columns_of(table))
-            piece = Piece(fields, tuple(columns[f.name] for f in fields), table.time, table.end)
-            result[known] = piece.take(np.argsort(piece.starts, kind="stable"))
+            signs = np.ones(len(table), np.int64) if table.op is None else table.op.astype(np.int64)
+            result[known] = Piece(fields, tuple(columns[f.name] for f in fields), table.time, table.end), signs
         return result
+
+    def nothing(self, template: str) -> Piece:
+        """No rows of a predicate."""
+        fields, none = fields_of(self.model, template), np.empty(0, np.int64)
+        return Piece(fields, (none,) * len(fields), none, none)
 
     def step(self, held: Held, given: Mapping[str, Piece], upto: int) -> Step:
         """Go on to the cell before `upto` with the facts that begin until then."""
@@ -98,17 +103,15 @@ class Reasoner:
 
     def maximal(self, pieces: Sequence[Piece]) -> Piece:
         """Intervals of several steps as maximal ones."""
-        fields = pieces[0].fields
-        starts, ends = (np.concatenate([getattr(p, side) for p in pieces]) for side in ("starts", "ends"))
-        columns = tuple(np.concatenate(parts) for parts in zip(*(p.columns for p in pieces), strict=True))
-        finite = [cells[(cells != EVER) & (cells != NEVER)] for cells in (starts, ends)]
+        whole = joined(pieces)
+        finite = [cells[(cells != EVER) & (cells != NEVER)] for cells in (whole.starts, whole.ends)]
         bounds = [int(bound) for cells in finite if cells.size for bound in (cells.min(), cells.max())] or [0]
         origin = min(bounds) // 2 * 2 - 2
         shift = (max(bounds) - origin + 2).bit_length()
         for domain in self.store.domains.values():
             domain.lay_out(max(domain.width or 0, max(len(domain) - 1, 0).bit_length()))
         space = Space(self.store.domains, Timeline(origin, shift, 1, origin - 1, origin))
-        return piece_of(laid(space, Piece(fields, columns, starts, ends)))
+        return piece_of(laid(space, whole))
 
     def table(self, found: Mapping[str, Piece]) -> pa.Table:
         """Intervals by predicate, as the rows of a result."""

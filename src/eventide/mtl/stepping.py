@@ -6,9 +6,8 @@ in its own stretch only; what lies before it is held as far as the operators of 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from typing import TypeVar
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,9 +16,10 @@ from eventide.engine.domains import GrowthError, more_room
 from eventide.engine.executor import Executor, PlanIndex
 from eventide.engine.loading import Store
 from eventide.engine.relation import Relation, Rows, Space, Timeline, Values, from_unsorted, pack_with, unpack
+from eventide.errors import RangeError
 from eventide.kernels.arrays import Array, Intervals
 from eventide.kernels.intervals import clip, union
-from eventide.mtl.cells import EVER, NEVER
+from eventide.mtl.cells import EVER, MOST, NEVER
 from eventide.mtl.hashes import bridged, first_cells, kept_from, long_or_running
 from eventide.mtl.stream_plan import StreamPlan, part_of
 
@@ -42,17 +42,38 @@ class Piece:
 
     def finer(self, factor: int) -> Piece:
         """The same on a grid whose steps are `factor` times smaller."""
-        starts, ends = (np.where((cells == EVER) | (cells == NEVER), cells, finer_cell(cells, factor))
-                        for cells in (self.starts, self.ends))
-        return Piece(self.fields, self.columns, starts, ends)
+        return Piece(self.fields, self.columns, _finer(self.starts, factor), _finer(self.ends, factor))
+
+    def since(self, cell: int) -> Piece:
+        """What lies at or after a cell."""
+        kept = self.take(np.flatnonzero(self.ends > cell))
+        return replace(kept, starts=np.maximum(kept.starts, cell))
+
+    def until(self, cell: int) -> Piece:
+        """What lies before a cell."""
+        kept = self.take(np.flatnonzero(self.starts < cell))
+        return replace(kept, ends=np.minimum(kept.ends, cell))
 
 
-Cell = TypeVar("Cell", int, Array)
+def joined(pieces: Sequence[Piece]) -> Piece:
+    """The rows of pieces with the same columns, one behind the other."""
+    if len(pieces) == 1:
+        return pieces[0]
+    columns = tuple(np.concatenate(parts) for parts in zip(*(p.columns for p in pieces), strict=True))
+    return Piece(pieces[0].fields, columns, np.concatenate([p.starts for p in pieces]),
+                 np.concatenate([p.ends for p in pieces]))
 
 
-def finer_cell(cell: Cell, factor: int) -> Cell:
-    """A cell, or cells, as they are numbered on a grid whose steps are `factor` times smaller."""
+def finer_cell(cell: int, factor: int) -> int:
+    """A cell as it is numbered on a grid whose steps are `factor` times smaller."""
     return 2 * factor * (cell >> 1) + (cell & 1)
+
+
+def _finer(cells: Array, factor: int) -> Array:
+    finite = (cells != EVER) & (cells != NEVER)
+    if (np.abs(cells[finite]) >= 2 * MOST // factor).any():
+        raise RangeError("the times of the stream do not fit 60 bits on the finer grid; use a coarser unit of time")
+    return np.where(finite, 2 * factor * (cells >> 1) + (cells & 1), cells)
 
 
 @dataclass(frozen=True)
@@ -95,9 +116,10 @@ class Step:
 class Stepper:
     """Moves what is held of a stream on. Facts are coded in the domains of `store`."""
 
-    def __init__(self, plan: StreamPlan, store: Store, inputs: Mapping[str, n.Fields], wanted: Collection[str],
-                 open_types: Collection[str] = ()) -> None:
-        self.plan, self.store, self.inputs, self.wanted = plan, store, inputs, wanted
+    def __init__(self, plan: StreamPlan, store: Store, inputs: Collection[str], wanted: Collection[str],
+                 open_types: Collection[str] = (), *, carry: bool = True) -> None:
+        """`carry`: facts that go on after a step are held; otherwise their rest is given again."""
+        self.plan, self.store, self.inputs, self.wanted, self.carry = plan, store, inputs, wanted, carry
         self.open_types = set(open_types)
         self._index = PlanIndex(plan.plan)
         self._space: Space | None = None
@@ -159,6 +181,8 @@ class Stepper:
     def _compacted(self, known: Mapping[str, Relation], high: int, shift: int) -> dict[str, Relation]:
         """What must be held after the cell `high` (Tables 3 and 5)."""
         kept: dict[str, Relation] = {}
+        if not self.carry:
+            known = {name: _cut(part, 0, high) if name in self.inputs else part for name, part in known.items()}
 
         def keep(name: str, like: Relation, intervals: Intervals) -> None:
             if len(intervals):
@@ -181,8 +205,8 @@ class Stepper:
             if relation is not None and look.exact >= 0:
                 near = kept_from(relation.intervals, high - look.exact, shift)
                 keep(name, relation, long_or_running(near, look.least, high, shift) if self.plan.hashed else near)
-        for name in self.inputs.keys() - kept.keys():
-            if name in known:  # facts that go on
+        for name in self.inputs if self.carry else ():
+            if name in known and name not in kept:
                 keep(name, known[name], kept_from(known[name].intervals, high, shift))
         return kept
 

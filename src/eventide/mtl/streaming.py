@@ -20,6 +20,7 @@ from eventide.errors import EventideError
 from eventide.kernels.arrays import Array
 from eventide.mtl.cells import EVER, NEVER, DenseFacts
 from eventide.mtl.materialisation import Compiled
+from eventide.mtl.operations import applied, by_start
 from eventide.mtl.reasoning import Choice, Reasoner, at_times
 from eventide.mtl.stepping import Held, Piece, Step, piece_of
 
@@ -93,7 +94,8 @@ class Streaming:
         self.length = step or 8 * self.reasoner.memory.window or Fraction(1)
         for number in (self.length, *([end] if end is not None else []), *(at.numbers if at is not None else ())):
             self.reasoner.refine(number.denominator)
-        self._facts = self.reasoner.coded(facts)
+        self._facts = {name: applied(None, piece, signs)[0] if (signs < 0).any() else by_start(piece)
+                       for name, (piece, signs) in self.reasoner.coded(facts).items()}
         self._number = sum(map(len, self._facts.values()))
         self._instants = self._event_cells()
         last = int(self._instants[-1]) if self._instants.size else 0
