@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -14,7 +14,8 @@ ENDINGS = (".svg", ".png", ".html", ".dot", ".json")
 
 
 def graph(
-    program: Annotated[str, typer.Argument(metavar="PROGRAM", help="The rules: `.ec`, `.prolog` or `.pl`.")],
+    program: Annotated[str, typer.Argument(
+        metavar="PROGRAM", help="The rules: `.ec`, `.prolog` or `.pl`; `.lars` LARS.")],
     out: Annotated[Path, typer.Option(
         "--out", "-o", metavar="FILE", help="The picture: `.svg`, `.png`, `.html`, `.dot` or `.json`.")],
     background: Annotated[list[str] | None, typer.Option(
@@ -46,7 +47,14 @@ def graph(
     errors = [p for p in loaded.check() if p.severity == "error" and p.code != "missing-background"]
     if errors:
         raise ProgramError("\n".join(p.render() for p in errors), errors)
-    found = dependency_graph(loaded.model)
+    if program.endswith(".lars"):
+        from eventide.report.lars_graph import lars_graph
+
+        if spark:
+            raise typer.BadParameter("LARS programs run in one process", param_hint="--spark")
+        found = lars_graph(cast(Any, loaded.model))
+    else:
+        found = dependency_graph(loaded.model)
     if spark:
         from eventide.spark.partitioning import partitioned, places, to_text
 

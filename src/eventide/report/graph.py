@@ -12,7 +12,8 @@ from eventide.syntax.terms import Term
 from eventide.syntax.trees import Body, Boundary, Changed, FindAll, Happens, Holds, HoldsFor, Not
 
 COLOURS = {"input event": "#e8f1fb", "input fluent": "#dff3f0", "simple fluent": "#fff6dd",
-           "statically determined fluent": "#f3e9fb", "event": "#fdeae3"}
+           "statically determined fluent": "#f3e9fb", "event": "#fdeae3", "facts of the program": "#dff3f0",
+           "conclusion": "#fff6dd", "conclusion by answer sets": "#f3e9fb", "contradiction": "#fdeae3"}
 
 
 @dataclass(frozen=True)

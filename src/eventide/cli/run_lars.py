@@ -1,0 +1,105 @@
+"""`eventide run x.lars`: a LARS program over a stream; what was left out, and where answers are missing, is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import typer
+
+from eventide.cli.messages import messages
+from eventide.cli.run import Watch, account, chosen_names, conclude, count_of, write_bad, write_result
+
+if TYPE_CHECKING:
+    from eventide.lars.program import LarsProgram
+    from eventide.lars.results import LarsResult
+
+_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class LarsOptions:
+    """What the command line says of a run."""
+
+    start: int | None
+    end: int | None
+    models: Literal["first", "all", "cautious", "brave"]
+    contradictions: Literal["discard", "flag"]
+    earlier: bool
+    maintain: bool
+    emit: str
+    engine: str
+    fluents: str | None
+    bad_rows: Literal["fail", "skip"]
+    time_unit: Literal["s", "ms", "us", "ns"] | None
+    profile: bool
+
+
+def run_lars(path: str, events: list[str], background: list[str], options: LarsOptions, out: Path | None) -> None:
+    """Evaluate a program at every time-point and write the intervals."""
+    from eventide.formats.results import sorted_columns
+    from eventide.program import load
+
+    if options.emit != "timeline":
+        raise typer.BadParameter("a LARS program gives its timeline; Python's sessions tell changes",
+                                 param_hint="--emit")
+    if options.engine != "local":
+        raise typer.BadParameter("LARS programs run in this process", param_hint="--engine")
+    if options.start is not None and options.end is not None and options.end < options.start:
+        raise typer.BadParameter(f"the run would end at {options.end}, before it starts at {options.start}",
+                                 param_hint="--end")
+    watch = Watch()
+    with watch("rules"):
+        program: Any = load(path, background=background)
+        program.require_sound()
+        fluents = chosen_names(program.fluents, options.fluents)
+    warnings = sum(d.severity == "warning" for d in program.check())
+    if warnings:
+        messages.say(f"{count_of(warnings, 'warning')} about the rules; `eventide check` shows them", warnings=warnings)
+    with watch("reading"):
+        facts = program.read(events, bad_rows=options.bad_rows, time_unit=options.time_unit)
+    for note in facts.notes:
+        messages.note(note)
+    messages.say(f"read {count_of(len(facts), 'fact')} of {count_of(len(facts.tables), 'kind')} in {watch.last:.2f} s")
+    _tell_of_unread(program, facts.tables)
+    with watch("reasoning"):
+        result: LarsResult = program.run(
+            facts, start=options.start, end=options.end, models=options.models, contradictions=options.contradictions,
+            earlier=options.earlier, maintain=options.maintain, fluents=fluents)
+    with watch("writing"):
+        write_result([sorted_columns(result.to_arrow())], out)
+        bad_file = write_bad(facts.bad, out)
+    _tell_of_answers(result)
+    account(result.counts, facts.bad_count, bad_file, None)
+    conclude(result.counts, len(result), out, watch, options.profile)
+
+
+def _tell_of_unread(program: LarsProgram, found: Mapping[tuple[str, int], object]) -> None:
+    """Facts of predicates that no rule reads are counted by windows of tuples, and otherwise for nothing."""
+    from eventide.analysis.lars.model import signature
+
+    read = {literal.predicate for rule in program.tree.rules for literal in rule.literals} | set(program.model.derived)
+    unread = sorted(predicate for predicate in found if predicate not in read)
+    if unread:
+        shown = ", ".join(signature(predicate) for predicate in unread[:_SHOWN])
+        messages.say(f"no rule reads {shown}{', …' if len(unread) > _SHOWN else ''}",
+                     unread=[signature(predicate) for predicate in unread])
+
+
+def _tell_of_answers(result: LarsResult) -> None:
+    """Where there is no answer stream and why, and where there are several."""
+    for gap in result.no_answer[:_SHOWN]:
+        messages.say(str(gap), start=gap.start, end=gap.end, reasons=list(gap.reasons))
+    if len(result.no_answer) > _SHOWN:
+        messages.say(f"and {len(result.no_answer) - _SHOWN} more stretches without an answer stream")
+    for conflict in result.conflicts[:_SHOWN]:
+        facts = list(map(str, conflict.facts))
+        messages.say(f"in conflict: {', '.join(facts)}", conflict=facts)
+    several = [stretch for stretch in result.several if stretch[2] > 1]
+    if several:
+        most = max(several, key=lambda stretch: stretch[2])
+        messages.say(f"several answer streams at {sum(end - start for start, end, _ in several)} time-points, up to "
+                     f"{most[2]} at {most[0]}",
+                     several=[{"start": start, "end": end, "count": count} for start, end, count in several])
