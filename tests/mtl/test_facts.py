@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from eventide.errors import InputError
 from eventide.formats.facts import column_values
+from eventide.formats.files import text_of
 from eventide.mtl.cells import EVER, NEVER, DenseFacts
-from eventide.mtl.fact_lines import Fact, fact_in
+from eventide.mtl.fact_lines import Fact, fact_in, read_lines
 from eventide.mtl.facts import facts_in, read_facts
 
 
@@ -68,16 +69,19 @@ def test_columns_hold_what_the_lines_say_one_by_one(drawn: list[str]) -> None:
             expected.append(fact_in(line.removesuffix("\r")))
         except Exception as problem:
             assert getattr(problem, "code", "") == "empty-interval"
-    dense = facts_in("\n".join(drawn), bad_rows="skip")
-    assert listed(dense) == expected
-    assert dense.facts.bad_count == len(drawn) - len(expected)
-    assert dense.facts.rows_read == len(drawn)
+    for compiled in (True, False):
+        dense = read_lines(text_of("x.facts", "\n".join(drawn).encode()), compiled=compiled)
+        assert listed(dense) == expected
+        assert dense.facts.bad_count == len(drawn) - len(expected)
+        assert dense.facts.rows_read == len(drawn)
 
 
-@given(st.text("P(a)@[1,2/0.5inf'% \n-+é", max_size=30))
+@given(st.text("P(a)@[1,2/0.5inf'% \n-+é\r", max_size=30))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    dense = facts_in(text, bad_rows="skip")
-    assert len(dense) + dense.facts.bad_count == dense.facts.rows_read
+    slow, fast = (read_lines(text_of("x.facts", text.encode()), compiled=compiled) for compiled in (False, True))
+    assert listed(slow) == listed(fast)
+    assert slow.facts.bad == fast.facts.bad
+    assert len(fast) + fast.bad_count == fast.facts.rows_read == slow.facts.rows_read
 
 
 def test_own_and_meteors_spelling() -> None:

@@ -6,7 +6,7 @@ MeTeoR's facts are read too: `P@3` and `P@[3]` are the same. `%` begins a commen
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -28,6 +28,7 @@ _INTEGER, _DECIMAL = re.compile(r"-?\d+", re.ASCII), re.compile(r"-?\d+\.\d+", r
 _BOUND = re.compile(r"[+-]?(?:inf|\d+(?:\.\d+|/\d+)?)", re.ASCII)
 _UNREAD = re.compile(r"[^\s,\[\]()]*")
 TIMES = "a time is a whole number, a decimal such as 0.5, a fraction such as 1/3, or inf"
+SHORT = 1 << 15
 EXAMPLE = "a fact is written P(a,b)@[0,1/3) or P(a)@3"
 
 
@@ -85,26 +86,40 @@ def bound_in(word: str, *, low: bool, column: int = 1) -> Fraction | None:
     return time
 
 
-def read_lines(text: Text, bad_limit: int | None = None) -> DenseFacts:
-    """The facts of a text. At most `bad_limit` bad lines are kept, all are counted. O(bytes) where lines are plain."""
-    data, size = text.data, text.count(b"\n")
-    room = text.count(b",") + text.count(b"(")
+def read_lines(text: Text, bad_limit: int | None = None, *, compiled: bool | None = None) -> DenseFacts:
+    """The facts of a text. At most `bad_limit` bad lines are kept, all are counted. O(bytes) where lines are plain.
+
+    Short texts are read line by line, as loading the compiled loop takes longer; `compiled` decides otherwise.
+    """
+    if compiled is None:
+        compiled = text.stop - text.start > SHORT
+    if not compiled:
+        lines = [(number, line.removesuffix("\r")) for number, line in enumerate(
+            text.piece(text.start, text.stop).split("\n")[:-1], text.above + 1) if _is_row(line)]
+        facts, bad = _slowly(text.source, lines)
+        return dense_facts(_of_few(text.source, facts), bad, bad_limit, len(lines))
+    rows = _scanned(text)
+    plain, others = np.flatnonzero(rows.flags & PLAIN), np.flatnonzero(~rows.flags & PLAIN)
+    parts = rows.columns(plain) if plain.shape[0] else []
+    facts, bad = _slowly(text.source, ((int(rows.line[row]), text.line_at(int(rows.start[row])))
+                                       for row in others.tolist()))
+    return dense_facts([*parts, *_of_few(text.source, facts)], bad, bad_limit, rows.line.shape[0])
+
+
+def _is_row(line: str) -> bool:
+    first = line.lstrip(" \t\r")[:1]
+    return first not in ("", "%")
+
+
+def _scanned(text: Text) -> _Rows:
+    size, room = text.count(b"\n"), text.count(b",") + text.count(b"(")
     kinds, values = np.empty(room, np.uint8), np.empty(room, np.int64)
     line, start, name, cell = (np.empty(size + 1, np.int64) for _ in range(4))
     bounds, flags = np.ones(4 * size, np.int64), np.empty(size, np.uint8)
-    found = scan(data, text.start, text.stop, POWERS, kinds, values, values.view(np.float64), line, start, name, cell,
-                 bounds, flags)
-    rows = _Rows(text, kinds, values, line[:found] + text.above, start[:found], name[:found], cell[: found + 1],
+    found = scan(text.data, text.start, text.stop, POWERS, kinds, values, values.view(np.float64), line, start, name,
+                 cell, bounds, flags)
+    return _Rows(text, kinds, values, line[:found] + text.above, start[:found], name[:found], cell[: found + 1],
                  bounds[: 4 * found].reshape(-1, 4), flags[:found])
-    parts: list[tuple[FactTable, Ends]] = []
-    bad: list[BadRow] = []
-    plain = np.flatnonzero(rows.flags & PLAIN)
-    if plain.shape[0]:
-        parts += rows.columns(plain)
-    if plain.shape[0] < found:
-        others, bad = _slowly(rows, np.flatnonzero(~rows.flags & PLAIN))
-        parts += _of_few(text.source, others)
-    return dense_facts(parts, bad, bad_limit, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,16 +159,15 @@ class _Rows:
                     bounds[:, 2], bounds[:, 3], flags & RIGHT_OPEN != 0, flags & NO_RIGHT != 0)
 
 
-def _slowly(rows: _Rows, chosen: Ints) -> tuple[list[tuple[int, Fact]], list[BadRow]]:
-    """The facts of lines that are not plain, with their lines, and the lines that are none."""
+def _slowly(source: str, lines: Iterable[tuple[int, str]]) -> tuple[list[tuple[int, Fact]], list[BadRow]]:
+    """The facts of numbered lines, with their numbers, and the lines that are none."""
     found, bad = [], []
-    for row in chosen.tolist():
-        line, number = rows.text.line_at(int(rows.start[row])), int(rows.line[row])
+    for number, line in lines:
         try:
             fact = fact_in(line)
         except FactProblem as problem:
-            bad.append(BadRow(diagnostic(problem.code, problem.message, rows.text.source, number, problem.column,
-                                         problem.width, problem.hint), line))
+            bad.append(BadRow(diagnostic(problem.code, problem.message, source, number, problem.column, problem.width,
+                                         problem.hint), line))
             continue
         if fact is not None:
             found.append((number, fact))
