@@ -14,7 +14,7 @@ from eventide.cli.messages import messages
 if TYPE_CHECKING:
     from eventide.program import Program
 
-SUMMARIES = {".lars": "eventide.cli.check_lars"}
+SUMMARIES = {".mtl": "eventide.cli.check_mtl", ".lars": "eventide.cli.check_lars"}
 """Modules with a `summary` of a program of another language, and its `lines`, by ending."""
 SHAPES = {"event": "event", "interval": "fluent, as intervals", "point": "fluent, as points"}
 

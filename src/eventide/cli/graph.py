@@ -15,7 +15,7 @@ ENDINGS = (".svg", ".png", ".html", ".dot", ".json")
 
 def graph(
     program: Annotated[str, typer.Argument(
-        metavar="PROGRAM", help="The rules: `.ec`, `.prolog` or `.pl`; `.lars` LARS.")],
+        metavar="PROGRAM", help="The rules: `.ec`, `.prolog` or `.pl`; `.mtl` DatalogMTL; `.lars` LARS.")],
     out: Annotated[Path, typer.Option(
         "--out", "-o", metavar="FILE", help="The picture: `.svg`, `.png`, `.html`, `.dot` or `.json`.")],
     background: Annotated[list[str] | None, typer.Option(
@@ -53,6 +53,12 @@ def graph(
         if spark:
             raise typer.BadParameter("LARS programs run in one process", param_hint="--spark")
         found = lars_graph(cast(Any, loaded.model))
+    elif program.endswith(".mtl"):
+        from eventide.report.mtl_graph import mtl_graph
+
+        if spark:
+            raise typer.BadParameter("a DatalogMTL program has one stage on Spark", param_hint="--spark")
+        found = mtl_graph(cast(Any, loaded.model))
     else:
         found = dependency_graph(loaded.model)
     if spark:
