@@ -36,6 +36,7 @@ context 1: without closed@1
     jam  because slow@2
 context 2: without slow@2
     free  because closed@1
+in every context: nothing
 """
 
 
@@ -68,7 +69,8 @@ def test_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "contexts": [
             {"without": ["closed(a)@1"], "answers": [[{"atom": "jam", "why": [{"facts": ["slow@2"], "not": []}]}]]},
             {"without": ["slow@2"], "answers": [[
-                {"atom": "free(a)", "why": [{"facts": ["closed(a)@1"], "not": ["open(a)"]}]}]]}]}
+                {"atom": "free(a)", "why": [{"facts": ["closed(a)@1"], "not": ["open(a)"]}]}]]}],
+        "certain": []}
 
 
 def test_several_answers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -138,6 +138,7 @@ def test_table_one_with_a_contradiction() -> None:
     assert jam == {"limitedParking", "congestedRoad", "congestedRoadActivity", "poorAirQuality", "limitedAccessArea"}
     free = {text.partition("(")[0] for text in answer_texts(offered["averageSpeed"].certain, 9)}
     assert free == {"limitedParking", "freeRoadActivity"}
+    assert not contexts.certain()
     (reason,) = contexts.why("poorAirQuality", ("StreetA",))
     assert str(reason) == ('averageSpeed("StreetA",9)@9, culturalEvent("StreetA")@9, '
                            'parkingCapacity("StreetA",3)@9, pollution(62)@9')
@@ -167,6 +168,14 @@ def test_negation_in_reasons_and_conflicts() -> None:
     (conflict,) = contexts.conflicts()
     assert [str(one) for one in conflict.facts] == ["bird(tim)@1", "cage(tim)@1"]
     assert [str(one) for one in conflict.violations] == [":- fly(X), cage(X). with X = tim"]
+
+
+def test_what_holds_whichever_fact_is_wrong() -> None:
+    """Both ways out of the conflict lead to a patrol; the rain has nothing to do with it."""
+    text = "free :- closed [5]. jam :- slow [5]. :- free, jam. patrol :- free. patrol :- jam. wet :- rain [5]."
+    contexts = Contexts(session_at(lars.program(text), [(1, ["closed", "slow", "rain"])], [1]))
+    assert answer_texts(contexts.certain(), 1) == ["patrol", "wet"]
+    assert sorted(str(reason) for reason in contexts.why("patrol", ())) == ["closed@1", "slow@1"]
 
 
 def test_an_odd_loop_is_told() -> None:

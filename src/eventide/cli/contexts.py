@@ -60,6 +60,8 @@ def contexts(
 
 
 def _lines(found: Contexts, shown: Sequence[Context]) -> Iterator[str]:
+    from eventide.lars.contexts import answer_texts
+
     time, conflicts = found.session.time, found.conflicts()
     state = "consistent" if found.is_consistent() else "inconsistent"
     yield f"at {time}: {count_of(len(found.session.facts()), 'fact')}, together {state}"
@@ -80,6 +82,8 @@ def _lines(found: Contexts, shown: Sequence[Context]) -> Iterator[str]:
                 yield f"    {atom:{width}}  because {reasons[0]}"
             if not told:
                 yield "    nothing"
+    if len(shown) > 1:
+        yield f"in every context: {', '.join(answer_texts(found.certain(), time)) or 'nothing'}"
 
 
 def _held(found: Contexts, answer: Any, environment: int) -> list[tuple[str, list[Any]]]:
@@ -93,6 +97,8 @@ def _held(found: Contexts, answer: Any, environment: int) -> list[tuple[str, lis
 
 
 def _data(found: Contexts, shown: Sequence[Context]) -> dict[str, Any]:
+    from eventide.lars.contexts import answer_texts
+
     return {
         "time": found.session.time,
         "facts": list(map(str, found.session.facts())),
@@ -109,6 +115,7 @@ def _data(found: Contexts, shown: Sequence[Context]) -> dict[str, Any]:
             } for atom, reasons in _held(found, answer, environment)]
                 for answer, environment in zip(context.answers, context.environments, strict=True)],
         } for context in shown],
+        "certain": answer_texts(found.certain(), found.session.time),
     }
 
 

@@ -125,6 +125,11 @@ class Contexts:
         """The largest consistent contexts, those that give up the fewest facts first; at most `limit`."""
         return [self._context(self._facts & ~given_up) for given_up in self._search()[0]]
 
+    def certain(self) -> Answer:
+        """What holds whichever facts are given up: in all answers of all the largest contexts."""
+        found = [context.certain for context in self.maximal()]
+        return frozenset.intersection(*found) if found else frozenset()
+
     def conflicts(self) -> list[Conflict]:
         """The smallest sets of facts that contradict each other, as far as they were met on the way to contexts."""
         if not any(self._outs_of(nogood) for nogood in self.session.network.conflicts):
