@@ -53,7 +53,8 @@ LAYERS = {
     "maintenance": Layer("assumptions, justifications, labels: what follows from which assumptions",
                          "time, rules, languages", ("errors",)),
     "lars": Layer("LARS programs, their streams, answers and contexts", "commands, pictures",
-                  ("algebra", "analysis", "engine", "errors", "formats", "kernels", "maintenance", "results", "syntax")),
+                  ("algebra", "analysis", "engine", "errors", "formats", "kernels", "maintenance", "results",
+                   "syntax")),
     "mtl": Layer("programs, facts and results on dense time", "commands, pictures",
                  ("algebra", "analysis", "engine", "errors", "formats", "kernels", "results", "syntax")),
     "program": Layer("all of the above: a program is loaded, checked and run here", "commands, pictures",
@@ -66,8 +67,8 @@ LAYERS = {
     "applications": Layer("rules and generators of data, and programs to demonstrate them", "the inside of programs",
                           ("errors", "formats.results", "program", "report", "results", "signals", "spark")),
     "cli": Layer("options, messages, exit codes", "how anything is computed",
-                 ("engine.recognition", "engine.session", "errors", "formats", "lars", "probability", "program",
-                  "report", "results", "signals", "spark", "syntax.diagnostics")),
+                 ("engine.recognition", "engine.session", "errors", "formats", "lars", "mtl", "probability",
+                  "program", "report", "results", "signals", "spark", "syntax.diagnostics")),
     "__main__": Layer("that the command line exists", "everything else", ("cli.main",)),
 }
 

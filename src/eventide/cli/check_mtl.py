@@ -11,11 +11,10 @@ if TYPE_CHECKING:
 
 def summary(program: MtlProgram) -> dict[str, Any]:
     """Inputs, results by level, cycles, and the memory of streams (window, granularity, Theorems 8 and 10)."""
-    from eventide.analysis.mtl.memory import memory_of
     from eventide.report.mtl_graph import signature_of
 
     model = program.model
-    memory = memory_of(model.rules)
+    memory = program.memory
     return {
         "inputs": sorted(signature_of(model, t) for t in model.predicates if t not in model.defined),
         "results": [{"name": signature_of(model, t), "level": level, "rules": len(model.defined[t])}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from eventide.algebra.text import to_text
+from eventide.analysis.mtl.memory import Memory, memory_of
 from eventide.analysis.mtl.model import MtlModel
 from eventide.analysis.mtl.passes import analyse
 from eventide.analysis.patterns import leaf_count, name_of
@@ -79,6 +80,11 @@ class MtlProgram:
     def reads(self, name: str) -> bool:
         """Whether facts of a predicate are read."""
         return any(name == known for known, _ in self.known)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What a stream must hold of the program: window, granularity, history, the bounds of the paper."""
+        return memory_of(self.model.rules)
 
     @cached_property
     def compiled(self) -> Compiled:
