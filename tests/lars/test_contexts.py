@@ -11,6 +11,7 @@ from tests.lars.sessions import fact, session_at
 from tests.oracle import lars, lars_clingo
 from tests.oracle.lars_text import Shape, programs, streams
 
+import eventide as ev
 from eventide.errors import InputError
 from eventide.lars.contexts import Contexts, answer_texts, at_time
 from eventide.lars.maintained import MaintainedSession
@@ -194,6 +195,20 @@ def test_facts_that_nobody_sees_are_refused() -> None:
         contexts.facts_like("a@4")
     with pytest.raises(InputError, match=r"'a\(X\)' is no fact; write p"):
         contexts.facts_like("a(X)")
+
+
+def test_a_session_goes_on_and_takes_no_late_facts() -> None:
+    session = ev.parse(TABLE, language="lars").context_session(limit=2)
+    session.insert(EVENING)
+    first = session.advance()
+    assert first.session.time == 9 and len(first.maximal()) == 2  # there are four; two were asked for
+    session.insert([(12, ['closedRoad("StreetB")'])])
+    with pytest.raises(InputError, match="closedRoad at 9 comes too late: the session is at 9"):
+        session.insert([(9, ['closedRoad("StreetB")'])])
+    assert session.advance(70).is_consistent()
+    assert [str(one) for one in session.advance(71).session.facts()] == ['closedRoad("StreetB")@12']
+    with pytest.raises(InputError, match="time goes on: 3 does not come after 71"):
+        session.advance(3)
 
 
 def test_a_stream_is_brought_to_a_time() -> None:

@@ -323,7 +323,7 @@ def at_time(session: MaintainedSession, facts: Iterable[tuple[int, str, Sequence
         waiting.append((name, tuple(map(python_value, row))))
     if now is not None:
         session.advance(now, waiting)
-    if session.time < time:
+    if session.time != time:
         session.advance(time)
 
 

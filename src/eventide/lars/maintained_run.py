@@ -1,4 +1,4 @@
-"""A whole stream with truth maintenance: from one change to the next, with the conflicts where there is no answer.
+"""A stream with truth maintenance: a run from change to change with its conflicts, or a session of contexts.
 
 What a session says is collected as everywhere else; between changes nothing is computed.
 """
@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, islice
+from typing import Any
 
 import pyarrow as pa
 
 from eventide.analysis.lars import analyse
 from eventide.errors import InputError
 from eventide.lars.answer_sets import Answer, Point
-from eventide.lars.contexts import Conflict, Contexts
+from eventide.lars.contexts import LIMIT, Conflict, Contexts, at_time
 from eventide.lars.maintained import Answer as Held
 from eventide.lars.maintained import MaintainedSession
 from eventide.lars.results import Collected, NoAnswer, without_gaps
 from eventide.lars.running import flags_of, named
 from eventide.lars.stable_models import MOST_MODELS, Models
+from eventide.lars.streams import in_order, read
 from eventide.lars.values import python_value
 from eventide.maintenance.defaults import extended
 from eventide.syntax.lars_trees import LarsTree, Predicate
@@ -113,3 +115,35 @@ class MaintainedRun:
 
 def _points(answer: Held, now: int) -> frozenset[Point]:
     return frozenset(Point(name, row, None if time == now else time) for name, row, time in answer)
+
+
+class ContextSession:
+    """Facts come in, and at any time one may ask what they say together and apart. Time goes on.
+
+    >>> from eventide.syntax.lars import parse
+    >>> session = ContextSession(parse("free :- closed [9]. jam :- slow [9]. :- free, jam.").tree)
+    >>> session.insert([(1, ["closed"]), (2, ["slow"])])
+    >>> session.advance(to=2).is_consistent(), session.advance(to=11).is_consistent()
+    (False, True)
+    """
+
+    def __init__(self, tree: LarsTree, limit: int = LIMIT) -> None:
+        self.limit = limit
+        self._session = MaintainedSession(tree)
+        self._waiting: list[tuple[int, str, Sequence[object]]] = []
+
+    def insert(self, events: object, **options: Any) -> None:
+        """Facts of times that are to come, in any order: a path, tables, or a list of time-points with facts."""
+        facts = list(in_order(read(events, **options)))
+        past = next((fact for fact in facts if fact[0] <= self._session.time), None)
+        if past is not None:
+            raise InputError(f"{past[1]} at {past[0]} comes too late: the session is at {self._session.time}")
+        self._waiting = sorted([*self._waiting, *facts], key=lambda fact: fact[0])
+
+    def advance(self, to: int | None = None) -> Contexts:
+        """Go on to a time (default: that of the last fact); what is found there is for reading before the next step."""
+        time = max((fact[0] for fact in self._waiting), default=max(self._session.time, 0)) if to is None else to
+        arrived = [fact for fact in self._waiting if fact[0] <= time]
+        self._waiting = self._waiting[len(arrived):]
+        at_time(self._session, arrived, time)
+        return Contexts(self._session, self.limit)

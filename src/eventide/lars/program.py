@@ -21,7 +21,7 @@ from eventide.lars import streams
 from eventide.lars.columnar import compile_tree
 from eventide.lars.contexts import LIMIT, Contexts, at_time
 from eventide.lars.maintained import MaintainedSession
-from eventide.lars.maintained_run import MaintainedRun
+from eventide.lars.maintained_run import ContextSession, MaintainedRun
 from eventide.lars.results import LarsResult, NoAnswer, without_gaps
 from eventide.lars.running import Contradictions, Run, flagged
 from eventide.lars.splitting import split
@@ -148,6 +148,18 @@ class LarsProgram:
         session = MaintainedSession(self.tree)
         at_time(session, streams.in_order(facts), end)
         return Contexts(session, limit)
+
+    def context_session(self, *, limit: int = LIMIT) -> ContextSession:
+        """A session that is asked for contexts: facts come in, time goes on.
+
+        >>> import eventide as ev
+        >>> session = ev.parse("free :- closed [9]. jam :- slow [9]. :- free, jam.", language="lars").context_session()
+        >>> session.insert([(1, ["closed"]), (2, ["slow"])])
+        >>> session.advance(to=2).is_consistent(), session.advance(to=11).is_consistent()
+        (False, True)
+        """
+        self.require_sound()
+        return ContextSession(self.tree, limit)
 
     def _known(self, present: Iterable[Predicate]) -> list[Predicate]:
         """The predicates that facts may have."""
