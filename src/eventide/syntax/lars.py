@@ -101,8 +101,8 @@ def setting_of(text: str, source: str) -> Setting:
 
 
 def _code_of(text: str) -> str:
-    """The text without whole-line comments and without quoted words."""
-    return re.sub(r"(?m)^\s*(?:%|//|#).*$|\"[^\"\n]*\"|'[^'\n]*'", "", text)
+    """The text without whole-line comments and without quoted words; a rule in quotes is none."""
+    return re.sub(r"(?m)^\s*(?:%|//|#).*$|\"[^\"\n:]*\"|'[^'\n:]*'", "", text)
 
 
 def _read(text: str, source: str, setting: Setting) -> tuple[list[Atom | Compound], list[Rule], list[Diagnostic]]:
@@ -235,6 +235,8 @@ class _ClauseReader(Expressions):
         first = self.next
         if first.kind == "word" and first.text == "not":
             self.at += 1
+            if self.next.text == "(":
+                raise self.problem("negation-brackets", "'not' has no brackets", first, "write 'not a', not 'not(a)'")
             if self.next.text == "not":
                 raise self.problem("double-not", "'not not' has no meaning here", first, "write the atom itself")
             literal = self.literal(first, True)

@@ -67,8 +67,6 @@ class Expressions:
         if first.kind != "word":
             raise self.unexpected("an atom such as 'a' or 'a(X)' is expected here")
         called = self.following(1).text == "(" and self.following(1).start == first.end
-        if first.text == "not" and called:
-            raise self.problem("negation-brackets", "'not' has no brackets", first, "write 'not a' instead of 'not(a)'")
         if first.text in RESERVED and not called:
             raise self.problem("reserved-word", f"'{first.text}' is a word of the language", first,
                                "give the predicate another name")
