@@ -159,7 +159,7 @@ class _Reader:
         while (operator := self._operator()) is not None:
             first = self.at
             self.at += 1
-            operators.append(HeadOperator(operator[0], self._range(operator[1]), self._span(first)))
+            operators.append(HeadOperator(*self._ranged(*operator), self._span(first)))
         head = self._predicate()
         body: list[Condition] = []
         if self._peek().kind == "implies":
@@ -222,7 +222,7 @@ class _Reader:
         if word is None:
             return left
         self.at += 1
-        span = self._range(False)
+        span = self._range()
         right = self._unary()
         if self._since() is not None:
             raise self._problem("ambiguous", f"'{self._peek().text}' follows another one",
@@ -231,9 +231,10 @@ class _Reader:
 
     def _since(self) -> Literal["since", "until"] | None:
         token = self._peek()
-        if token.kind == "word" and token.text in ("since", "until", "Since", "Until"):
-            return "since" if token.text in ("since", "Since") else "until"
-        return None
+        if token.kind != "word" or not (token.text in ("since", "until") or (
+                token.text in ("Since", "Until") and meteor.starts_range(self.tokens, self.at + 1))):
+            return None
+        return "since" if token.text in ("since", "Since") else "until"
 
     def _unary(self) -> Formula:
         begin = self.at
@@ -245,9 +246,8 @@ class _Reader:
         found: Formula
         if operator is not None:
             self.at += 1
-            span = self._range(operator[1])
-            child = self._unary()
-            found = Metric(operator[0], span, child, self._span(begin))
+            word, span = self._ranged(*operator)
+            found = Metric(word, span, self._unary(), self._span(begin))
         elif self._take("("):
             found = self._formula()
             self._close()
@@ -271,7 +271,15 @@ class _Reader:
             return meteor.SEEN_FROM_NOW[text], True
         return (meteor.OPERATORS[text], False) if text in meteor.OPERATORS else None
 
-    def _range(self, seen_from_now: bool) -> Range:
+    def _ranged(self, operator: Operator, seen_from_now: bool) -> tuple[Operator, Range]:
+        """An operator with its range; one that is seen from now turns round unless it lies ahead."""
+        span = self._range(seen_from_now)
+        if not seen_from_now or span.high is None or span.high > 0 or span.low >= 0:
+            return operator, span
+        ahead: Operator = "<>+" if operator == "<>-" else "[]+"
+        return ahead, Range(-span.high, span.high_closed, -span.low, span.low_closed, span.span)
+
+    def _range(self, seen_from_now: bool = False) -> Range:
         hint = "write ranges as [1,2], (0,1/2] or [3,inf)"
         begin = self.at
         opening = self._peek().text
@@ -326,7 +334,7 @@ class _Reader:
         if token.kind == "word" and token.text == "not":
             raise self._problem("nested-negation", "'not' stands inside a formula",
                                 "negate a whole condition, or give the negation a name with a rule of its own", token)
-        if token.kind not in ("word", "quoted") or token.text in ("since", "until", "Since", "Until"):
+        if token.kind not in ("word", "quoted") or (token.kind == "word" and token.text in ("since", "until")):
             self.at -= 1
             raise self._problem("expected-predicate", f"{self._shown()} where a predicate belongs",
                                 "a predicate is a name with its arguments, such as Mon(X,Z)")

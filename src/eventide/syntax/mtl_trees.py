@@ -228,7 +228,9 @@ def ranges_in(rule: Rule) -> Iterator[tuple[str, Range]]:
 
 
 def _infix(term: Term) -> str:
-    if isinstance(term, Compound) and len(term.args) == 2 and not term.functor.isalpha():
-        left, right = term.args
-        return f"({_infix(left)} {term.functor} {_infix(right)})"
-    return str(term)
+    if not isinstance(term, Compound):
+        return str(term)
+    parts = list(map(_infix, term.args))
+    if len(parts) == 2 and (term.functor == "mod" or not term.functor.isalnum()):
+        return f"({parts[0]} {term.functor} {parts[1]})"
+    return f"-{parts[0]}" if term.functor == "-" else f"{term.functor}({', '.join(parts)})"
