@@ -174,6 +174,10 @@ class Program:
             return checked
         return settled(checked, options.get("bad_rows", "fail"), options.get("bad_file"))
 
+    def counts(self, template: str) -> bool:
+        """Whether rules count the facts of an input: then equal ones are one."""
+        return template in self.model.counted
+
     def background_store(self) -> Store:
         """The values of rules and background, coded; facts are still to come."""
         return self._store(Facts())

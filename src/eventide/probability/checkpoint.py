@@ -7,24 +7,30 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, fields, replace
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
+from eventide.algebra import nodes as n
 from eventide.engine.checkpoint import plain_term, value_from
+from eventide.engine.loading import Store
 from eventide.engine.recognition import Counts, Settings
+from eventide.engine.relation import Rows
+from eventide.engine.retained import Batch
 from eventide.errors import InputError
-from eventide.formats.facts import Coded, Column, FactTable
 from eventide.probability.durations import Durations
 from eventide.probability.intervals import Recogniser
 from eventide.probability.recognition import Uncertainty
-from eventide.probability.session import Carried, Kept, Rules, UncertainSession
+from eventide.probability.retained import Waiting
+from eventide.probability.session import Carried, Rules, UncertainSession
+from eventide.probability.stretches import Stretches
 
-MAGIC = b"eventide uncertain session 1 "
-_ARRAYS = ("time", "end", "arrival", "probability", "op", "rows")
+MAGIC = b"eventide uncertain session 2 "
+_BATCH = tuple(each.name for each in fields(Batch) if each.name not in ("columns", "ordered"))
+_STRETCHES = tuple(each.name for each in fields(Stretches))
 
 
 class _Writer:
@@ -39,48 +45,46 @@ class _Writer:
         self.arrays.append(np.ascontiguousarray(values))
         return len(self.arrays) - 1
 
-    def column(self, column: Column | None) -> Any:
-        if isinstance(column, Coded):
-            return {"codes": self.array(column.codes), "values": list(column.values)}
-        return self.array(column)
+    def columns(self, columns: Mapping[str, Any]) -> dict[str, int | None]:
+        return {name: self.array(values) for name, values in columns.items()}
 
-    def facts(self, table: FactTable) -> dict[str, Any]:
-        arrays = {name: self.array(getattr(table, name)) for name in _ARRAYS}
-        return {"name": table.name, "kind": table.kind, "args": [self.column(column) for column in table.args],
-                "value": self.column(table.value), "by_column": table.by_column, **arrays}
+    def batch(self, batch: Batch | None) -> dict[str, Any] | None:
+        return None if batch is None else {"columns": self.columns(batch.columns),
+                                           **{name: self.array(getattr(batch, name)) for name in _BATCH}}
 
-    def bytes(self, content: bytes) -> int | None:
-        return self.array(np.frombuffer(content, np.uint8))
+    def rows(self, rows: Rows) -> dict[str, Any]:
+        own = [f for f in rows.fields if f.type != n.UNUSED]
+        return {"fields": [(f.name, f.type) for f in rows.fields], "length": rows.length,
+                "columns": self.columns({f.name: rows.column(f.name) for f in own})}
 
-    def table(self, table: pa.Table) -> int | None:
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema) as stream:
-            stream.write_table(table)
-        return self.bytes(sink.getvalue().to_pybytes())
+    def stretches(self, stretches: Stretches) -> dict[str, int | None]:
+        return {name: self.array(getattr(stretches, name)) for name in _STRETCHES}
 
 
 def to_bytes(session: UncertainSession) -> bytes:
     """What `UncertainSession.save` gives."""
     out = _Writer()
-    past, online = session.past, session.maximal
+    past, online, book = session.past, session.maximal, session.book
     header: dict[str, Any] = {
-        "program": session.program.fingerprint, "settings": asdict(session.settings),
+        "program": session.fingerprint, "settings": asdict(session.settings),
         "counts": asdict(session.counts), "start": session.start, "query_time": session.query_time,
         "fluents": None if session.fluents is None else list(session.fluents), "edge": past.edge,
         "threshold": None if session.uncertainty.threshold is None else str(session.uncertainty.threshold),
-        "waiting": [[*key, [out.facts(table) for table in tables]] for key, tables in session.waiting.items()],
-        "facts": [[*key, out.facts(kept.table), out.array(kept.first), out.array(kept.last)]
-                  for key, kept in session.facts.items()],
-        "held": {name: out.facts(table) for name, table in past.held.items()},
-        "known": [[number, out.facts(table)] for number, table in past.known.items()],
-        "stretches": out.table(session.stretches), "shown": out.table(session.shown), "online": None,
+        "domains": {name: domain.values for name, domain in sorted(session.store.domains.items())},
+        "inputs": {name: {"facts": out.batch(kept.facts), "waiting": [out.batch(each.batch) for each in kept.waiting]}
+                   for name, kept in session.inputs.items()},
+        "held": {name: [out.rows(rows), out.array(chances)] for name, (rows, chances) in past.held.items()},
+        "known": [[number, out.rows(rows)] for number, rows in past.known.items()],
+        "book": {"size": book.size, "numbers": [out.array(numbers) for numbers in book.numbers],
+                 "codes": [[out.array(column) for column in columns] for columns in book.codes]},
+        "stretches": out.stretches(session.stretches), "shown": out.stretches(session.shown), "online": None,
     }
     if online is not None:
         known = online.recogniser.durations
         header["online"] = {
-            "recogniser": out.bytes(online.recogniser.save()), "memory": online.recogniser.memory,
-            "durations": None if known is None else [known.mean, known.deviation, known.counts],
-            "origins": [[*key, origin] for key, origin in online.origins.items()]}
+            "recogniser": out.array(np.frombuffer(online.recogniser.save(), np.uint8)),
+            "memory": online.recogniser.memory, "origins": out.array(online.origins),
+            "durations": None if known is None else [known.mean, known.deviation, known.counts]}
     body = io.BytesIO()
     text = np.frombuffer(json.dumps(header, default=plain_term).encode(), np.uint8)
     np.savez(body, header=text, **{str(number): array for number, array in enumerate(out.arrays)})
@@ -95,24 +99,26 @@ class _Reader:
     def array(self, number: int | None) -> Any:
         return None if number is None else self._arrays[str(number)]
 
-    def column(self, given: Any) -> Any:
-        if isinstance(given, dict):
-            values: tuple[Any, ...] = tuple(value_from(value) for value in given["values"])
-            return Coded(self.array(given["codes"]), values)
-        return self.array(given)
+    def columns(self, given: Mapping[str, int]) -> dict[str, Any]:
+        return {name: self.array(number) for name, number in given.items()}
 
-    def facts(self, given: dict[str, Any]) -> FactTable:
-        arrays = {name: self.array(given[name]) for name in _ARRAYS}
-        return FactTable(given["name"], given["kind"], args=tuple(self.column(column) for column in given["args"]),
-                         value=self.column(given["value"]), by_column=given["by_column"], **arrays)
+    def batch(self, given: Mapping[str, Any]) -> Batch:
+        return Batch(self.columns(given["columns"]), **{name: self.array(given[name]) for name in _BATCH})
 
-    def table(self, number: int) -> pa.Table:
-        return pa.ipc.open_stream(pa.py_buffer(self.array(number).tobytes())).read_all()
+    def rows(self, given: Mapping[str, Any]) -> Rows:
+        return Rows(tuple(n.Field(name, type_) for name, type_ in given["fields"]), self.columns(given["columns"]),
+                    given["length"], timed=False)
+
+    def stretches(self, given: Mapping[str, int]) -> Stretches:
+        return Stretches(**self.columns(given))
 
 
 def from_bytes(program: Rules, state: bytes) -> UncertainSession:
     """What `Program.restore` gives."""
     line, _, content = bytes(state).partition(b"\n")
+    if not line.startswith(MAGIC):
+        raise InputError("the session was saved by another version of Eventide; restore it with that one, or begin a "
+                         "new session")
     if line[len(MAGIC):] != blake2b(content, digest_size=16).hexdigest().encode():
         raise InputError("the saved session is damaged: its digest is wrong; take an older one")
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
@@ -120,7 +126,9 @@ def from_bytes(program: Rules, state: bytes) -> UncertainSession:
         if header["program"] != program.fingerprint:
             raise InputError("the session was saved with other rules or other background than this program's; restore "
                              "it with the program that saved it, or begin a new session")
-        return _session(program, header, _Reader(arrays))
+        found = _session(program, header, _Reader(arrays))
+        found.fingerprint = header["program"]
+        return found
 
 
 def _session(program: Rules, header: dict[str, Any], read: _Reader) -> UncertainSession:
@@ -131,15 +139,32 @@ def _session(program: Rules, header: dict[str, Any], read: _Reader) -> Uncertain
         durations = Durations(mean, deviation, tuple((length, count) for length, count in counts))
     found = UncertainSession(program, Settings(**header["settings"]), Uncertainty("marginal", header["threshold"]),
                              header["fluents"], online["memory"], durations)
+    _fill(found.store, header["domains"])
     found.counts, found.start, found.query_time = Counts(**header["counts"]), header["start"], header["query_time"]
-    found.waiting = {(name, arity): [read.facts(table) for table in tables]
-                     for name, arity, tables in header["waiting"]}
-    found.facts = {(name, arity): Kept(read.facts(table), read.array(first), read.array(last))
-                   for name, arity, table, first, last in header["facts"]}
-    found.past = Carried(header["edge"], {name: read.facts(table) for name, table in header["held"].items()},
-                         {number: read.facts(table) for number, table in header["known"]})
-    found.stretches, found.shown = read.table(header["stretches"]), read.table(header["shown"])
+    found.inputs = {name: replace(kept, facts=read.batch(given["facts"]) if given["facts"] else None,
+                                  waiting=tuple(Waiting.of(read.batch(each)) for each in given["waiting"]))
+                    for name, kept in found.inputs.items() for given in (header["inputs"][name],)}
+    found.past = Carried(header["edge"],
+                         {name: (read.rows(rows), read.array(chances)) for name, (rows, chances)
+                          in header["held"].items()}, {number: read.rows(rows) for number, rows in header["known"]})
+    book = header["book"]
+    found.book.size, found.book.numbers = book["size"], [read.array(numbers) for numbers in book["numbers"]]
+    found.book.codes = [tuple(read.array(column) for column in columns) for columns in book["codes"]]
+    found.stretches, found.shown = read.stretches(header["stretches"]), read.stretches(header["shown"])
     if found.maximal is not None:
         found.maximal.recogniser = Recogniser.restore(read.array(online["recogniser"]).tobytes())
-        found.maximal.origins = {tuple(key): origin for *key, origin in online["origins"]}
+        found.maximal.origins = read.array(online["origins"])
     return found
+
+
+def _fill(store: Store, saved: Mapping[str, list[Any]]) -> None:
+    """Bring the domains to where they were."""
+    if saved.keys() != store.domains.keys():
+        raise InputError("the session was saved with other kinds of values than this program's")
+    for name, domain in store.domains.items():
+        values = [value_from(value) for value in saved[name]]
+        if json.dumps(values[:len(domain)], default=plain_term) != json.dumps(domain.values, default=plain_term):
+            raise InputError("the session was saved with other values in the rules or the background; restore it with "
+                             "the program that saved it, or begin a new session")
+        domain.open()
+        domain.codes(values[len(domain):])

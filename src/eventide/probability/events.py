@@ -101,7 +101,7 @@ class UncertainExecutor(Executor):
         super().__init__(space, inputs, tables, "initiation", functions)
         self.formulas = formulas
         self.history = history
-        self.entered: frozenset[str] = frozenset()
+        self.entered: frozenset[str] | None = None
         """The fluents whose beginnings or ends something asks for."""
         self.circuits = Circuits(formulas)
         self.past: Past | None = None
@@ -109,7 +109,8 @@ class UncertainExecutor(Executor):
     def run(self, plan: n.Plan, progress: Callable[[n.Stratum], None] | None = None,
             index: PlanIndex | None = None) -> None:
         """Evaluate every stratum in order."""
-        self.entered = _asked_for_bounds(plan)
+        if self.entered is None:
+            self.entered = asked_for_bounds(plan)
         super().run(plan, progress, index)
 
     def settle(self, stratum: n.Stratum) -> None:
@@ -487,7 +488,7 @@ class _Simple:
         else:
             held = self._marginals(points, initiated, broken)
         entry = None
-        if self.node.name in self.run.entered and self.run.history == "marginal":
+        if self.run.entered and self.node.name in self.run.entered and self.run.history == "marginal":
             before = np.full(points.shape[0], FALSE, np.int64)
             before[1:][same] = held[:-1][same]
             entry = self.formulas.either(initiated, self.formulas.both(before, -broken))
@@ -538,7 +539,7 @@ def _joined(pairs: list[tuple[Array, Array]]) -> tuple[Array, Array]:
 # -- what reads what --------------------------------------------------------------------------------------------------
 
 
-def _asked_for_bounds(plan: n.Plan) -> frozenset[str]:
+def asked_for_bounds(plan: n.Plan) -> frozenset[str]:
     """The results whose beginnings or ends decide something, directly or through others."""
     bodies = {definition.name: definition.body for stratum in plan.strata for definition in stratum.definitions}
     asked: set[str] = set()

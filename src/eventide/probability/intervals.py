@@ -7,7 +7,9 @@ The loops are in `kernels.maximal_probability`; here are streams with names and 
 
 from __future__ import annotations
 
+import copy
 import math
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Literal, NamedTuple, get_args
@@ -295,6 +297,55 @@ class Recogniser:
         mean = self.threshold / SCALE + (found[:, 2] * 2.0**LOW_BITS + found[:, 3]) / SCALE / lengths
         return MaximalIntervals(self.names or (), self.keys, self._stream[owner], origin + found[:, 0] * self.step,
                                 origin + found[:, 1] * self.step, mean, np.ascontiguousarray(found[:, :2]))
+
+    def peek(self, points: Points) -> MaximalIntervals:
+        """The intervals if these points came next, those included that `forget` would not hold; nothing is kept.
+
+        Without a bound support sets only grow, and so are cut back to what they were; they are too large to be copied.
+
+        >>> from eventide.probability.points import points_of
+        >>> stream = Recogniser(threshold=0.5)
+        >>> stream.advance([0, 0.5, 0.7, 0.9]).added.pairs()
+        [(0, 4)]
+        >>> stream.peek(points_of([0.4, 0.1, 0, 0])).pairs(), stream.intervals().pairs()
+        ([(0, 5), (1, 6)], [(0, 4)])
+        """
+        if self.bound is not None or self.gaps == "split":
+            now = self._copy()
+            now.forget = False
+            now.take(points)
+            return now.intervals()
+        before, forget = self._columns(), self.forget
+        streams, rows, sizes = len(self.keys), before[0].shape[0], self._supports.size.copy()
+        state = {name: each.copy() for name, each in self._streams._asdict().items()}
+        self.forget = False
+        taken = self.take(points)
+        found = self.intervals()
+        self.forget = forget
+        found = replace(found, keys=list(found.keys))
+        for key in self.keys[streams:]:
+            del self._number_of[key], self._row_of[key]
+        del self.keys[streams:]
+        self._found.size[taken.rows] -= taken.fresh
+        self._found.append(taken.rows, taken.gone, {"rows": taken.removed})
+        for lists in (self._found, self._supports):
+            lists.keep(rows)
+        self._supports.size[:] = sizes
+        self._stream, self._origin, self._last, self._before = before
+        self._streams = Streams(**state)
+        return found
+
+    def _columns(self) -> tuple[Array, Array, Array, Floats]:
+        return self._stream.copy(), self._origin.copy(), self._last.copy(), self._before.copy()
+
+    def _copy(self) -> Recogniser:
+        found = copy.copy(self)
+        found.keys, found._number_of, found._row_of = list(self.keys), dict(self._number_of), dict(self._row_of)
+        found._stream, found._origin, found._last, found._before = self._columns()
+        found._streams = Streams(**{name: each.copy() for name, each in self._streams._asdict().items()})
+        found._supports, found._found = self._supports.copy(), self._found.copy()
+        found._buffer = np.empty((0, 4), np.int64)
+        return found
 
     def save(self) -> bytes:
         """All of it as bytes; `Recogniser.restore` goes on from them as if nothing had been."""

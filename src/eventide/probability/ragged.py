@@ -59,6 +59,17 @@ class Ragged:
         self.base, self.size, self.room = (np.zeros(0, np.int64) for _ in range(3))
         self._used = 0
 
+    def copy(self) -> Ragged:
+        """Another of the same content, without free places."""
+        found = Ragged(self.of(np.arange(self.size.shape[0])))
+        found.base, found.size, found.room = self.size.cumsum() - self.size, self.size.copy(), self.size.copy()
+        found._used = int(self.size.sum())
+        return found
+
+    def keep(self, count: int) -> None:
+        """Take away the lists after the first so many."""
+        self.base, self.size, self.room = (each[:count] for each in (self.base, self.size, self.room))
+
     def add(self, count: int) -> None:
         """Add empty lists."""
         zeros = np.zeros(count, np.int64)

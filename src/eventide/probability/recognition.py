@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -18,20 +19,22 @@ from eventide.algebra.nodes import Output
 from eventide.engine.answers import SCHEMA, events_table, intervals_table
 from eventide.engine.domains import value_of
 from eventide.engine.executor import Executor
-from eventide.engine.loading import Stream
-from eventide.engine.recognition import Recognition
-from eventide.engine.relation import Relation, Rows, Space
+from eventide.engine.loading import Stream, time_range
+from eventide.engine.recognition import MOST_TIME, Recognition
+from eventide.engine.relation import Relation, Rows, Space, unpack
 from eventide.errors import InputError
 from eventide.kernels.arrays import Array, Intervals
 from eventide.kernels.maximal_probability import LOW_BITS, SCALE
 from eventide.kernels.probability_runs import LONGEST, maximal_runs
-from eventide.probability.events import History, Past, UncertainExecutor, inputs_of
+from eventide.probability.circuits import Circuit
+from eventide.probability.events import History, Past, UncertainExecutor, asked_for_bounds, inputs_of
 from eventide.probability.formulas import Formulas
 from eventide.probability.intervals import Threshold, units
 from eventide.probability.segments import Segments, literals
 
 Floats = npt.NDArray[np.float64]
 ROWS = SCHEMA.append(pa.field("probability", pa.float64()))
+_SHAPES = 10_000  # compiled shapes that are kept from one evaluation to the next
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,15 @@ class Runs(NamedTuple):
     probability: Floats
 
 
+class Found(NamedTuple):
+    """The rows of a result: codes of its columns, from when to when (`MOST_TIME`: open), and how probable."""
+
+    codes: tuple[Array, ...]
+    start: Array
+    end: Array
+    probability: Floats
+
+
 class UncertainRecognition(Recognition):
     """One program over one store of uncertain facts, in one window."""
 
@@ -76,7 +88,20 @@ class UncertainRecognition(Recognition):
                                      self.store.tables | self.store.given, formulas, self.store.functions,
                                      self.uncertainty.history)
         executor.past = None if self.past is None else self.past()
+        executor.circuits.compiled = self._compiled
+        if len(self._compiled) > _SHAPES:
+            self._compiled.clear()
+        executor.entered = self._entered
         return executor
+
+    @cached_property
+    def _compiled(self) -> dict[tuple[int, int], Circuit]:
+        """Shapes that were met before: windows of one stream have much the same."""
+        return {}
+
+    @cached_property
+    def _entered(self) -> frozenset[str]:
+        return asked_for_bounds(self.plan)
 
     def answer(self, executor: Executor) -> pa.Table:
         """The rows of all results, each with a probability."""
@@ -90,19 +115,58 @@ class UncertainRecognition(Recognition):
                 tables.append(self._event(executor, wanted, result))
         return pa.concat_tables(tables).unify_dictionaries()
 
-    def _event(self, executor: UncertainExecutor, wanted: Output, rows: Rows) -> pa.Table:
+    def evaluated(self, streams: dict[str, Stream], start: int, query: int) -> UncertainExecutor:
+        """The plan over these facts, all of which count, after a start and up to a query time."""
+        self.start = start
+        self._low, self._high = time_range(streams.values()) or (start, start)
+        executor = self.execute(streams, query)
+        assert isinstance(executor, UncertainExecutor)
+        return executor
+
+    def found(self, executor: UncertainExecutor) -> list[Found | None]:
+        """The same as `answer` in columns, result by result."""
+        timeline = executor.space.timeline
+        tables: list[Found | None] = []
+        for wanted in self.wanted:
+            result = executor.results.get(wanted.definition)
+            if isinstance(result, Segments) and len(result):
+                segments, runs = self._runs(executor, wanted, result)
+                codes = unpack(executor.space, segments.fields, runs.starts)
+                start, end = (each & timeline.mask for each in (runs.starts, runs.ends))
+                tables.append(Found(tuple(codes[f.name] for f in segments.fields), start + timeline.origin,
+                                    np.where(end == timeline.mask, MOST_TIME, end + timeline.origin),
+                                    runs.probability))
+            elif isinstance(result, Rows) and result.length:
+                rows, probability = self._points(executor, wanted, result)
+                time = rows.time + timeline.origin
+                tables.append(Found(tuple(rows.column(f.name) for f in rows.fields), time, time + 1, probability))
+            else:
+                tables.append(None)
+        return tables
+
+    def _points(self, executor: UncertainExecutor, wanted: Output, rows: Rows) -> tuple[Rows, Floats]:
+        """The points of an event that are probable enough."""
         probability = _rounded(executor.probabilities(literals(rows), wanted.definition))
         kept = (probability > 0) & (probability >= self.uncertainty.least)
-        table = events_table(rows.where(kept), wanted.template, executor.space)
-        return table.append_column(ROWS.field("probability"), pa.array(probability[kept]))
+        return rows.where(kept), probability[kept]
 
-    def _fluent(self, executor: UncertainExecutor, wanted: Output, segments: Segments) -> pa.Table:
+    def _event(self, executor: UncertainExecutor, wanted: Output, rows: Rows) -> pa.Table:
+        rows, probability = self._points(executor, wanted, rows)
+        table = events_table(rows, wanted.template, executor.space)
+        return table.append_column(ROWS.field("probability"), pa.array(probability))
+
+    def _runs(self, executor: UncertainExecutor, wanted: Output, segments: Segments) -> tuple[Segments, Runs]:
+        """The stretches of a fluent, of the values that are reported."""
         space = executor.space
         if wanted.values is not None:
             domain = space.domains[segments.fields[-1].type]
             codes = np.array([domain.find(value_of(value)) for value in wanted.values], np.int64)
             segments = segments.where(np.isin(segments.codes(segments.fields[-1].name), codes))
-        runs = runs_of(segments, _rounded(executor.probabilities(segments.literal, wanted.definition)))
+        return segments, runs_of(segments, _rounded(executor.probabilities(segments.literal, wanted.definition)))
+
+    def _fluent(self, executor: UncertainExecutor, wanted: Output, segments: Segments) -> pa.Table:
+        space = executor.space
+        segments, runs = self._runs(executor, wanted, segments)
         if self.uncertainty.threshold is not None:
             runs = maximal(space, runs, units(self.uncertainty.threshold))
         fixed = None if wanted.value is None else str(wanted.value)

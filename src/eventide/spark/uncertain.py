@@ -15,7 +15,6 @@ import numpy as np
 from eventide.probability.session import UncertainSession
 from eventide.results import emitted, with_query
 from eventide.spark.buckets import Bucket, Out, facts_of
-from eventide.spark.tasks import Owned
 from eventide.spark.units import Clock, Given, Told, Unit
 
 if TYPE_CHECKING:
@@ -28,8 +27,7 @@ class UncertainBucket(Bucket):
     def __init__(self, flow: Flow, stage: int, number: int, session: UncertainSession, clock: Clock) -> None:
         super().__init__(flow, stage, number, clock)
         self.session: UncertainSession = session
-        stage_, owned = flow.partitioning.stages[stage], frozenset((number,))
-        session.prepare = lambda store: Owned(stage_, owned, flow.buckets).fill(store)
+        session.prepare = self._owned.fill
 
     def _go_through(self, unit: Unit, contents: Sequence[Mapping[str, Given]],
                     news: Mapping[int, Told], out: Out) -> None:
