@@ -18,8 +18,8 @@ def by_start(piece: Piece) -> Piece:
 
 
 def given(piece: Piece, since: int | None, upto: int) -> Piece:
-    """The facts of a step: what begins before its end, from its beginning on."""
-    begun = piece.take(slice(0, int(np.searchsorted(piece.starts, upto))))
+    """What of facts, in order of their start, lies in a step."""
+    begun = piece.take(slice(0, int(np.searchsorted(piece.starts, upto)))).until(upto)
     return begun if since is None else begun.since(since)
 
 

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from eventide.algebra.nodes import Fields
+from eventide.algebra.nodes import Fields, Plan
 from eventide.analysis.mtl.compiler import fields_of
 from eventide.analysis.mtl.memory import Variant, memory_of
 from eventide.engine.answers import arguments
@@ -53,8 +53,13 @@ class Reasoner:
     def _compiled(self) -> Stepper:
         if self.denominator >= MOST:
             raise RangeError("the fractions of the times have no common denominator below 2**60")
-        plan = stream_plan(self.compiled.on_grid(self.denominator).plan, hashed=self.variant == "hash")
+        plan = stream_plan(self.plan, hashed=self.variant == "hash")
         return Stepper(plan, self.store, self.fields, self.wanted, self.model.open_types, carry=self._carry)
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the program on the grid, as it is without streams."""
+        return self.compiled.on_grid(self.denominator).plan
 
     def refine(self, denominator: int) -> int:
         """Go over to a grid that has the given denominator too; says how many times finer it is."""

@@ -36,6 +36,11 @@ class Piece:
     def __len__(self) -> int:
         return int(self.starts.shape[0])
 
+    @property
+    def last(self) -> int:
+        """The last finite end, or `EVER`."""
+        return int(np.where(self.ends == NEVER, EVER, self.ends).max(initial=EVER))
+
     def take(self, index: Array | slice) -> Piece:
         """Some of the rows."""
         return Piece(self.fields, tuple(c[index] for c in self.columns), self.starts[index], self.ends[index])
@@ -150,16 +155,19 @@ class Stepper:
         else:
             low = held.upto
         low -= 2 * self.plan.reach + 2
+        high = max([upto, *(piece.last for piece in given.values())])
         old = self._space
-        if old is not None and old.timeline.origin < low and upto - old.timeline.origin + 2 < old.timeline.mask and \
+        if old is not None and old.timeline.origin < low and high - old.timeline.origin + 2 < old.timeline.mask and \
                 all(width <= (domains[name].width or 0) for name, width in widths.items()):
             for domain in domains.values():
                 domain.lay_out(domain.width or 0)
             return old
         for name, domain in domains.items():
             domain.lay_out(max(widths[name], domain.width or 0))
+        high = max([high, *(piece.last for piece in held.pieces().values())])
         origin = (low - 2) // 2 * 2
-        shift = (16 * (upto - origin + 2)).bit_length()  # room to go on without moving
+        needed = (high - origin + 2).bit_length()
+        shift = max(needed, min(needed + 4, 40))  # room to go on without moving
         self._space = Space(domains, Timeline(origin, shift, 1, origin - 1, upto))
         return self._space
 

@@ -19,8 +19,9 @@ import pyarrow as pa
 from eventide.errors import EventideError
 from eventide.kernels.arrays import Array
 from eventide.mtl.cells import EVER, NEVER, DenseFacts
+from eventide.mtl.grid import FOREVER, Extent, extents
 from eventide.mtl.materialisation import Compiled
-from eventide.mtl.operations import applied, by_start
+from eventide.mtl.operations import applied, by_start, opened
 from eventide.mtl.reasoning import Choice, Reasoner, at_times
 from eventide.mtl.stepping import Held, Piece, Step, piece_of
 
@@ -98,9 +99,24 @@ class Streaming:
                        for name, (piece, signs) in self.reasoner.coded(facts).items()}
         self._number = sum(map(len, self._facts.values()))
         self._instants = self._event_cells()
-        last = int(self._instants[-1]) if self._instants.size else 0
-        self._last = last if end is None else self.reasoner.cell(end)
+        self.endless: list[str] = []
+        """The predicates of cycles that may go on for ever, where no end was given: the run stops after a while."""
+        self._whole = end is None and at is None
+        self._last = self.reasoner.cell(end) if end is not None else self._furthest()
         self._steps = self._peak = self._held = 0
+
+    def _furthest(self) -> int:
+        """The instant up to which a run goes that was given no end: later nothing changes, or nothing is asked for."""
+        last = int(self._instants[-1]) if self._instants.size else 0
+        if self.at is not None:
+            return last
+        inputs = {name: Extent(FOREVER if (piece.ends == NEVER).any() else last, last)
+                  for name, piece in self._facts.items() if len(piece)}
+        limit = last + self.reasoner.cell(self.reasoner.memory.window)
+        known, self.endless = extents(self.reasoner.plan, inputs, limit + 1)
+        self._whole = not self.endless
+        furthest = max([last, *(int(e.last) for e in known.values() if -FOREVER < e.last < FOREVER)])
+        return limit if self.endless else furthest // 2 * 2 + 4
 
     def _event_cells(self) -> Array:
         """The instants at which facts begin or end, ascending."""
@@ -171,7 +187,15 @@ class Streaming:
         for step in self:
             for name, piece in self._found(step).items():
                 parts[name].append(piece)
-        return self.reasoner.table({name: self.reasoner.maximal(pieces) for name, pieces in parts.items() if pieces})
+        found = {name: self.reasoner.maximal(pieces) for name, pieces in parts.items() if pieces}
+        if self._whole:  # what holds where nothing changes any more holds for ever
+            found = {name: opened(piece, self._last + 1) for name, piece in found.items()}
+        return self.reasoner.table(found)
+
+    @property
+    def until(self) -> Fraction | None:
+        """Up to where the answer is right and complete; None: everywhere."""
+        return None if self._whole else self.reasoner.time(self._last)
 
     @property
     def report(self) -> StreamReport:
