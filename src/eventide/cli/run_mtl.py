@@ -111,6 +111,8 @@ def _on_spark(program: MtlProgram, events: list[str], options: MtlOptions, chose
                              bad_rows=options.bad_rows, time_unit=options.time_unit)
     with watch("writing"):
         write_result([sorted_columns(found.table)], out)
+        bad_file = write_bad(found.bad, out)
     if found.bad_count:
-        messages.say(f"left out {count_of(found.bad_count, 'bad row')}", bad_rows=found.bad_count)
+        messages.say(f"left out {count_of(found.bad_count, 'bad row')}; the first are in {bad_file}",
+                     bad_rows=found.bad_count, file=str(bad_file))
     conclude(found.counts, found.table.num_rows, out, watch, options.profile)

@@ -12,6 +12,7 @@ import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,9 +88,11 @@ def _bare(program: MtlProgram) -> MtlProgram:
 
 
 def _looked_at(program: MtlProgram, inputs: Sequence[tuple[DataFrame, Table]],
-               options: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for frame, source in inputs:
-        yield from frame.mapInArrow(_Times(program, source, options), _SEEN).toArrow().to_pylist()
+               options: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What there is to know about the times of all inputs, in one job."""
+    found = [frame.mapInArrow(_Times(program, source, options), _SEEN) for frame, source in inputs]
+    rows: list[dict[str, Any]] = reduce(lambda a, b: a.unionByName(b), found).toArrow().to_pylist() if found else []
+    return rows
 
 
 class _Times:
