@@ -1,4 +1,4 @@
-"""How well uncertain activities are recognised: the CAVIAR videos under noise, against what people saw in them."""
+"""How well uncertain situations are recognised: streams of pairs under noise, against what is true. CAVIAR videos."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from eventide.applications.demonstration import shared_data
 from eventide.probability import Recogniser
 from eventide.probability.durations import Durations
 from eventide.probability.points import Points
-from eventide.probability.ragged import spans
+from eventide.probability.ragged import spans, stretches
 from eventide.probability.results import MaximalIntervals
 from eventide.signals.label_noise import LABELS, TRACKING, LabelNoise, noisy
 
@@ -30,6 +30,7 @@ FOLDS = 5
 PAUSE = 10  # frames between two videos, whose ids are different anyway
 SAME_VIDEO = ("fomdgt1", "fomdgt2", "fomdgt3")  # three annotations of one video
 LATEST = 1 << 40
+POSSIBLE = 1e-5  # the published program writes no smaller changes
 RULES = Path(generator.__file__).with_name("rules.ec")
 
 
@@ -48,20 +49,20 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True)
 class Scenes:
-    """The videos one after the other, frame by frame: facts, streams of pairs, and the labels of the pairs.
-
-    The ids of each video are its own, so that nothing holds on into the next one. A stream has the frames of one pair;
-    they are the time-points of interval recognition.
-    """
+    """Streams of pairs, one behind the other, and what is true of the pairs. A stream has the time-points, here called
+    frames, at which intervals of one pair are recognised."""
 
     facts: dict[str, pa.Table]
     pairs: list[str]
     offsets: Ints
     places: Ints  # stream * LATEST + time, ascending
-    videos: Ints  # of each stream
     truth: dict[str, Marks]
-    missed: dict[str, int]  # labelled pair-frames outside of all streams
+    missed: dict[str, int]  # true pair-frames outside of all streams
     folds: dict[str, Ints]  # of each stream
+
+    def rows(self, noise: Any) -> pa.Table:
+        """What is recognised at every time-point under a noise, or without."""
+        raise NotImplementedError
 
     @cached_property
     def number_of(self) -> dict[str, int]:
@@ -81,10 +82,10 @@ class Scenes:
         probs[spans(low, sizes)] = np.repeat(mine["probability"].to_numpy()[kept], sizes)
         return Points(("pair",), [(pair,) for pair in self.pairs], self.offsets, None, probs)
 
-    def covered(self, found: MaximalIntervals) -> Marks:
-        """The frames of all streams that lie in intervals."""
+    def covered(self, found: MaximalIntervals, first: Ints | None = None) -> Marks:
+        """The frames of all streams that lie in intervals; these count from the place `first` of each stream."""
         streams = np.array([self.number_of[key[0]] for key in found.keys], np.int64)[found.stream]
-        begin = self.offsets[streams]
+        begin = (self.offsets if first is None else first)[streams]
         marks = np.zeros(self.places.shape[0], np.bool_)
         marks[spans(begin + found.points[:, 0], found.points[:, 1] - found.points[:, 0])] = True
         return marks
@@ -95,10 +96,26 @@ class Scenes:
         return Score(int((marks & truth).sum()), int(marks.sum()), int(truth.sum()) + self.missed[fluent])
 
 
-def caviar(scheme: str = "situation", frames: str = "tracked", videos: Sequence[int] | None = None) -> Scenes | None:
+@dataclass(frozen=True)
+class Videos(Scenes):
+    """The CAVIAR videos one after the other, frame by frame.
+
+    The ids of each video are its own, so that nothing holds on into the next one.
+    """
+
+    videos: Ints  # of each stream
+
+    def rows(self, noise: LabelNoise | None) -> pa.Table:
+        """The probabilities by the rules of the application."""
+        facts: dict[str, Any] = self.facts if noise is None else noisy(self.facts, noise)
+        return ev.load(RULES).run(facts, probabilistic=True, history="marginal", fluents=list(FLUENTS)).to_arrow()
+
+
+def caviar(scheme: str = "situation", frames: str = "possible", videos: Sequence[int] | None = None) -> Videos | None:
     """The CAVIAR videos (all, or those with the numbers), where they are at hand.
 
-    `frames` says which frames the stream of a pair has: those in which both are tracked, or the whole `video`.
+    `frames` says which frames the stream of a pair has: those in which both are `tracked` (also for `possible`, see
+    Trial), or the whole `video`.
     """
     folder = shared_data("data/caviar")
     if folder is None:
@@ -133,9 +150,10 @@ def caviar(scheme: str = "situation", frames: str = "tracked", videos: Sequence[
         wanted = np.unique((stream * LATEST + label_time)[kind == fluent])
         truth[fluent] = np.isin(flat, wanted)
         missed[fluent] = int(wanted.shape[0] - truth[fluent].sum())
-        folds[fluent] = _folds(truth[fluent], flat, owners, names)[owners]
-    return Scenes(_facts(objects, time, who), pairs, np.concatenate(([0], np.cumsum(sizes))).astype(np.int64), flat,
-                  owners, truth, missed, folds)
+        group = np.array([names.index(SAME_VIDEO[0]) if name in SAME_VIDEO else at for at, name in enumerate(names)])
+        folds[fluent] = dealt_out(truth[fluent], flat, group[owners])
+    return Videos(_facts(objects, time, who), pairs, np.concatenate(([0], np.cumsum(sizes))).astype(np.int64), flat,
+                  truth, missed, folds, owners)
 
 
 def _people(video: Ints, ids: pa.ChunkedArray) -> list[str]:
@@ -156,7 +174,7 @@ def _streams(video: Ints, time: Ints, who: list[str], starts: Ints, ends: Ints, 
             together = np.intersect1d(times[one], times[other]) if other > one else times[one][:0]
             if together.shape[0]:
                 pairs.append(f"{people[one]}|{people[other]}")
-                places.append(together if frames == "tracked" else np.arange(starts[home[one]], ends[home[one]]))
+                places.append(together if frames != "video" else np.arange(starts[home[one]], ends[home[one]]))
                 owners.append(home[one])
     return pairs, places, np.array(owners, np.int64)
 
@@ -170,28 +188,42 @@ def _facts(objects: pa.Table, time: Ints, who: list[str]) -> dict[str, pa.Table]
     return facts | {name: whole.drop_columns("value").filter(pa.array(seen == name)) for name in TRACKING}
 
 
-def _folds(truth: Marks, places: Ints, owners: Ints, names: list[str]) -> Ints:
-    """The fold of each video: equally many labelled intervals in each, as far as videos can be dealt out."""
+def dealt_out(truth: Marks, places: Ints, group: Ints) -> Ints:
+    """The fold of each stream, that of its group: equally many true intervals in each, as far as that goes."""
     begins = truth & ~np.concatenate(([False], truth[:-1] & (np.diff(places) == 1)))
-    counts = np.bincount(owners[places[begins] // LATEST], minlength=len(names))
-    group = np.array([names.index(SAME_VIDEO[0]) if name in SAME_VIDEO else at for at, name in enumerate(names)])
-    weights = np.bincount(group, counts, len(names))
-    fold, loads = np.zeros(len(names), np.int64), np.zeros((FOLDS, 2))
+    weights = np.bincount(group[places[begins] // LATEST], minlength=int(group.max()) + 1)
+    fold, loads = np.zeros(weights.shape[0], np.int64), np.zeros((FOLDS, 2))
     for at in np.argsort(-weights, kind="stable"):
         lightest = np.lexsort((loads[:, 1], loads[:, 0]))[0]
         fold[at] = lightest
-        loads[lightest] += weights[at], 1
+        loads[lightest] += weights[at], np.isin(at, group)
     return fold[group]
 
 
 class Trial:
-    """One noise over the scenes: point-based and interval-based recognition of each fluent."""
+    """One noise over the scenes: point-based and interval-based recognition of each fluent.
 
-    def __init__(self, scenes: Scenes, noise: LabelNoise | None) -> None:
+    With `trimmed`, intervals are looked for from the first to the last frame in which a stream's fluent is possible;
+    the files of the published program have no more.
+    """
+
+    def __init__(self, scenes: Scenes, noise: Any, *, trimmed: bool = False) -> None:
         self.scenes, self.seed = scenes, 1 if noise is None else noise.seed
-        facts: dict[str, Any] = scenes.facts if noise is None else noisy(scenes.facts, noise)
-        rows = ev.load(RULES).run(facts, probabilistic=True, history="marginal", fluents=list(FLUENTS)).to_arrow()
-        self.points = {fluent: scenes.points(rows, fluent) for fluent in FLUENTS}
+        rows = scenes.rows(noise)
+        self.points = {fluent: scenes.points(rows, fluent) for fluent in scenes.truth}
+        self.spans = {fluent: self._spans(points.probs, trimmed) for fluent, points in self.points.items()}
+
+    def _spans(self, probs: npt.NDArray[np.float64], trimmed: bool) -> tuple[Ints, Ints]:
+        """The places in which intervals of each stream are looked for: none if it has no probability at all."""
+        offsets = self.scenes.offsets
+        low, high = offsets[:-1].copy(), offsets[1:].copy()
+        for stream, (begin, end) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
+            possible = np.flatnonzero(probs[begin:end] > (POSSIBLE if trimmed else 0.0))
+            if not possible.shape[0]:
+                high[stream] = begin
+            elif trimmed:
+                low[stream], high[stream] = begin + possible[0], begin + possible[-1] + 1
+        return low, high
 
     def point_based(self, fluent: str, threshold: float) -> Marks:
         """The frames with at least the threshold."""
@@ -199,17 +231,16 @@ class Trial:
 
     def exact(self, fluent: str, threshold: float) -> MaximalIntervals:
         """PIEC: the most credible maximal intervals."""
-        recogniser = Recogniser(threshold)
-        recogniser.take(self.points[fluent])
-        return recogniser.intervals(credible=True)
+        return self._taken(Recogniser(threshold), fluent)
 
     def piec(self, fluent: str, threshold: float) -> Marks:
         """The frames in intervals of PIEC."""
-        return self.scenes.covered(self.exact(fluent, threshold))
+        return self.scenes.covered(self.exact(fluent, threshold), self.spans[fluent][0])
 
     def ranges(self, fluent: str, threshold: float, memory: int) -> Marks:
         """The frames in intervals of oPIEC^b, point by point."""
-        return self._bounded(fluent, threshold, memory, None)
+        found = self._taken(Recogniser(threshold, memory, seed=self.seed), fluent)
+        return self.scenes.covered(found, self.spans[fluent][0])
 
     def durations(self, fluent: str, threshold: float, memory: int) -> Marks:
         """The frames in intervals of oPIEC^bd, with durations that PIEC found in the other folds."""
@@ -220,20 +251,26 @@ class Trial:
         for test in range(FOLDS):
             known = lengths[fold[number[exact.stream]] != test]
             learned = Durations.of(known.tolist()) if known.shape[0] else None
-            mine = np.repeat(fold == test, np.diff(self.scenes.offsets))
-            marks |= mine & self._bounded(fluent, threshold, memory, learned)
+            found = self._taken(Recogniser(threshold, memory, learned, seed=self.seed), fluent, fold == test)
+            marks |= self.scenes.covered(found, self.spans[fluent][0])
         return marks
 
-    def _bounded(self, fluent: str, threshold: float, memory: int, durations: Durations | None) -> Marks:
-        recogniser = Recogniser(threshold, memory, durations, seed=self.seed)
-        recogniser.take(self.points[fluent])
-        return self.scenes.covered(recogniser.intervals(credible=True))
+    def _taken(self, recogniser: Recogniser, fluent: str, chosen: Marks | None = None) -> MaximalIntervals:
+        """The most credible intervals of all streams, or of those that are chosen."""
+        low, high = self.spans[fluent]
+        streams = np.flatnonzero((low < high) if chosen is None else (low < high) & chosen)
+        sizes = (high - low)[streams]
+        offsets = np.concatenate((np.zeros(1, np.int64), sizes.cumsum()))
+        probs = stretches(self.points[fluent].probs, low[streams], sizes)
+        keys = [(self.scenes.pairs[stream],) for stream in streams.tolist()]
+        recogniser.take(Points(("pair",), keys, offsets, None, probs))
+        return recogniser.intervals(credible=True)
 
 
-def trials(scenes: Scenes, kind: Any, mean: float, seeds: int) -> Iterator[Trial]:
+def trials(scenes: Videos, kind: Any, mean: float, seeds: int, frames: str = "possible") -> Iterator[Trial]:
     """One trial for each seed."""
     for seed in range(1, seeds + 1):
-        yield Trial(scenes, LabelNoise(kind=kind, mean=mean, seed=seed))
+        yield Trial(scenes, LabelNoise(kind=kind, mean=mean, seed=seed), trimmed=frames == "possible")
 
 
 def agreement(marks: Marks, with_: Marks) -> float:

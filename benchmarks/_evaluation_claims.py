@@ -1,26 +1,26 @@
-"""What the evaluation on the CAVIAR videos claims, and the curves of its pictures."""
+"""What the evaluations claim: on the CAVIAR videos, and on generated traffic at sea."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from _charts import Curve, Panel, chart
 from _claims import Claim, claim
-from _evaluation import FLUENTS, Marks, Scenes, Trial, agreement, caviar, trials
+from _evaluation import Marks, Scenes, Trial, agreement, caviar, trials
+from _evaluation_sea import sea
+from _evaluation_sea import trials as trials_at_sea
 from eventide.errors import InputError
-from eventide.report.svg import to_svg
+from eventide.signals.noise import SMOOTH, STRONG
 
 KINDS = ("smooth", "strong")
 MEANS = (0.5, 1.0, 2.0, 4.0)
-MEAN = 1.0  # the noise of the pictures
+CONFIDENCE = {"smooth": SMOOTH, "strong": STRONG}
+PER_STATION = (9.0, 16.0, 25.0)
 THRESHOLDS = tuple(tenth / 10 for tenth in range(1, 10))
 THRESHOLD = 0.5
-MEMORIES = (0, 1, 2, 5, 10, 20, 30, 50, 75, 100, 150)
 MEMORY = 50
 NEAR = 0.01  # how near to PIEC a memory of 50 has to be
 
@@ -30,14 +30,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--means", type=float, nargs="+", default=MEANS, help="means of the noise (0.5 1 2 4)")
     parser.add_argument("--seeds", type=int, default=5, help="over how many seeds scores are averaged (5)")
     parser.add_argument("--labels", choices=("situation", "context"), default="situation", help="what is true")
-    parser.add_argument("--frames", choices=("tracked", "video"), default="tracked",
-                        help="the stream of a pair: where both are tracked, or the whole video")
+    parser.add_argument("--frames", choices=("possible", "tracked", "video"), default="possible",
+                        help="the stream of a pair: where it is possible, where both are tracked, or the whole video")
     parser.add_argument("--videos", type=int, nargs="+", help="numbers of videos (all)")
+    parser.add_argument("--vessels", type=int, default=300, help="vessels of the generated traffic (300)")
+    parser.add_argument("--stations", type=float, nargs="+", default=PER_STATION, metavar="KM2",
+                        help="square kilometres of sea for each base station (9 16 25)")
     parser.add_argument("--plots", type=Path, metavar="DIR", help="write the curves as SVG")
 
 
 def evaluation(options: argparse.Namespace, *, needed: bool) -> Iterator[list[Claim]]:
-    """The claims, noise by noise; nothing where the videos are absent, unless they are needed."""
+    """The claims on CAVIAR, noise by noise; nothing where the videos are absent, unless they are needed."""
     scenes = caviar(options.labels, options.frames, options.videos)
     if scenes is None:
         if needed:
@@ -45,84 +48,61 @@ def evaluation(options: argparse.Namespace, *, needed: bool) -> Iterator[list[Cl
         return
     for kind in KINDS:
         for mean in options.means:
-            yield list(_claims(scenes, kind, mean, list(trials(scenes, kind, mean, options.seeds))))
+            runs = list(trials(scenes, kind, mean, options.seeds, options.frames))
+            yield list(_claims(scenes, f"{kind} noise, mean {mean:g}", runs, claimed=True))
     if options.plots is not None:
-        options.plots.mkdir(parents=True, exist_ok=True)
-        for name, text in pictures(scenes, options.seeds):
-            (options.plots / name).write_text(text, encoding="utf-8")
+        from _evaluation_pictures import of_videos
+
+        _write(options.plots, of_videos(scenes, options.seeds, options.frames))
 
 
-def _claims(scenes: Scenes, kind: str, mean: float, runs: Sequence[Trial]) -> Iterator[Claim]:
-    for fluent in FLUENTS:
-        cell = f"{fluent}, {kind} noise, mean {mean:g}, threshold {THRESHOLD}"
-        exact = _f1(scenes, runs, fluent, lambda t, f=fluent: t.piec(f, THRESHOLD))  # type: ignore[misc]
-        points = _f1(scenes, runs, fluent, lambda t, f=fluent: t.point_based(f, THRESHOLD))  # type: ignore[misc]
-        bounded = _f1(scenes, runs, fluent, lambda t, f=fluent: t.durations(f, THRESHOLD, MEMORY))  # type: ignore[misc]
-        best, at = max((_f1(scenes, runs, fluent, lambda t, f=fluent, x=x: t.piec(f, x)), x)  # type: ignore[misc]
+def at_sea(options: argparse.Namespace) -> Iterator[list[Claim]]:
+    """The claims on generated traffic, noise by noise."""
+    scenes = sea(options.vessels)
+    for kind in KINDS:
+        for per in options.stations:
+            runs = list(trials_at_sea(scenes, CONFIDENCE[kind], per, options.seeds))
+            yield list(_claims(scenes, f"{kind} noise, a station for {per:g} km2", runs, claimed=False))
+    if options.plots is not None:
+        from _evaluation_pictures import of_sea
+
+        _write(options.plots, of_sea(scenes, options.stations[-1], options.seeds))
+
+
+def _write(folder: Path, pictures: Iterable[tuple[str, str]]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in pictures:
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def _claims(scenes: Scenes, noise: str, runs: Sequence[Trial], *, claimed: bool) -> Iterator[Claim]:
+    """The claims for one noise; the thesis claims that intervals are better than points for CAVIAR alone."""
+    for fluent in scenes.truth:
+        cell = f"{fluent}, {noise}, threshold {THRESHOLD}"
+        exact = f1(scenes, runs, fluent, lambda t, f=fluent: t.piec(f, THRESHOLD))  # type: ignore[misc]
+        points = f1(scenes, runs, fluent, lambda t, f=fluent: t.point_based(f, THRESHOLD))  # type: ignore[misc]
+        bounded = f1(scenes, runs, fluent, lambda t, f=fluent: t.durations(f, THRESHOLD, MEMORY))  # type: ignore[misc]
+        best, at = max((f1(scenes, runs, fluent, lambda t, f=fluent, x=x: t.piec(f, x)), x)  # type: ignore[misc]
                        for x in THRESHOLDS)
-        rival, its = max((_f1(scenes, runs, fluent, lambda t, f=fluent, x=x: t.point_based(f, x)), x)  # type: ignore[misc]
+        rival, its = max((f1(scenes, runs, fluent, lambda t, f=fluent, x=x: t.point_based(f, x)), x)  # type: ignore[misc]
                          for x in THRESHOLDS)
-        yield claim(f"{fluent}, {kind} noise, mean {mean:g}, best threshold ({at}): intervals", round(best, 3), "F1",
-                    None, f"points, F1 {rival:.3f} with {its}", round(best / rival, 2) if rival else None, None)
+        yield claim(f"{fluent}, {noise}, best threshold ({at}): intervals", round(best, 3), "F1", None,
+                    f"points, F1 {rival:.3f} with {its}", round(best / rival, 2) if rival else None, None)
         yield claim(f"{cell}: intervals", round(exact, 3), "F1", None, f"points, F1 {points:.3f}",
-                    round(exact / points, 2) if points else None, exact >= points)
+                    round(exact / points, 2) if points else None, exact >= points if claimed else None)
         yield claim(f"{cell}: oPIEC^bd, memory {MEMORY}", round(bounded, 3), "F1", None,
                     f"PIEC, F1 {exact:.3f}, at most {NEAR} away", round(bounded / exact, 3) if exact else None,
                     abs(bounded - exact) <= NEAR)
-        same = _mean(agreement(t.durations(fluent, THRESHOLD, MEMORY), t.piec(fluent, THRESHOLD)) for t in runs)
+        same = mean_of(agreement(t.durations(fluent, THRESHOLD, MEMORY), t.piec(fluent, THRESHOLD)) for t in runs)
         yield claim(f"{cell}: oPIEC^bd, memory {MEMORY}, PIEC as truth", round(same, 4), "F1", 1 - NEAR, "our limit",
                     round(same / (1 - NEAR), 3), same >= 1 - NEAR)
 
 
-def _mean(values: Iterable[float]) -> float:
+def mean_of(values: Iterable[float]) -> float:
+    """The mean."""
     return float(np.mean(list(values)))
 
 
-def _f1(scenes: Scenes, runs: Sequence[Trial], fluent: str, marks: Callable[[Trial], Marks]) -> float:
-    return _mean(scenes.score(marks(run), fluent).f1 for run in runs)
-
-
-def pictures(scenes: Scenes, seeds: int) -> Iterator[tuple[str, str]]:
-    """Names and texts of the pictures: over thresholds, over memories, and over memories with PIEC as the truth."""
-    runs = {kind: list(trials(scenes, kind, MEAN, seeds)) for kind in KINDS}
-    cells = [(kind, fluent) for kind in KINDS for fluent in FLUENTS]
-    about = f"noise with mean {MEAN:g}, CAVIAR"
-    for name, make, along, title in (
-        ("evaluation-thresholds.svg", _over_thresholds, "threshold", "F1 against the labels over thresholds"),
-        ("evaluation-memory.svg", _over_memories, "support set", f"F1 against the labels, threshold {THRESHOLD}"),
-        ("evaluation-agreement.svg", _agreements, "support set", f"F1 against PIEC, threshold {THRESHOLD}"),
-    ):
-        panels = [Panel(f"{fluent}, {kind} noise", make(scenes, runs[kind], fluent)) for kind, fluent in cells]
-        yield name, to_svg(chart(panels, f"{title}; {about}", along, columns=len(FLUENTS)))
-
-
-def _curve(name: str, along: Sequence[float], value: Callable[[Any], float]) -> Curve:
-    return Curve(name, tuple((float(x), value(x)) for x in along))
-
-
-def _over_thresholds(scenes: Scenes, runs: Sequence[Trial], fluent: str) -> list[Curve]:
-    def scored(marks: Callable[[Trial, float], Marks]) -> Callable[[float], float]:
-        return lambda threshold: _f1(scenes, runs, fluent, lambda trial: marks(trial, threshold))
-
-    return [_curve("points", THRESHOLDS, scored(lambda t, x: t.point_based(fluent, x))),
-            _curve("PIEC", THRESHOLDS, scored(lambda t, x: t.piec(fluent, x))),
-            _curve(f"oPIEC^b, {MEMORY}", THRESHOLDS, scored(lambda t, x: t.ranges(fluent, x, MEMORY))),
-            _curve(f"oPIEC^bd, {MEMORY}", THRESHOLDS, scored(lambda t, x: t.durations(fluent, x, MEMORY)))]
-
-
-def _over_memories(scenes: Scenes, runs: Sequence[Trial], fluent: str) -> list[Curve]:
-    points = _f1(scenes, runs, fluent, lambda t: t.point_based(fluent, THRESHOLD))
-    exact = _f1(scenes, runs, fluent, lambda t: t.piec(fluent, THRESHOLD))
-    return [_curve("points", MEMORIES, lambda _: points), _curve("PIEC", MEMORIES, lambda _: exact),
-            _curve("oPIEC^b", MEMORIES,
-                   lambda m: _f1(scenes, runs, fluent, lambda t: t.ranges(fluent, THRESHOLD, m))),
-            _curve("oPIEC^bd", MEMORIES,
-                   lambda m: _f1(scenes, runs, fluent, lambda t: t.durations(fluent, THRESHOLD, m)))]
-
-
-def _agreements(scenes: Scenes, runs: Sequence[Trial], fluent: str) -> list[Curve]:
-    exact = [(trial, trial.piec(fluent, THRESHOLD)) for trial in runs]
-    return [_curve("oPIEC^b", MEMORIES,
-                   lambda m: _mean(agreement(t.ranges(fluent, THRESHOLD, m), e) for t, e in exact)),
-            _curve("oPIEC^bd", MEMORIES,
-                   lambda m: _mean(agreement(t.durations(fluent, THRESHOLD, m), e) for t, e in exact))]
+def f1(scenes: Scenes, runs: Sequence[Trial], fluent: str, marks: Callable[[Trial], Marks]) -> float:
+    """The mean F1 of what trials mark."""
+    return mean_of(scenes.score(marks(run), fluent).f1 for run in runs)

@@ -14,7 +14,7 @@ SMALL = {
     "event_calculus": ["--size", "2000", "--only", "rtec"],
     "signals": ["--size", "4000", "--vessels", "20"],
     "probability": ["--size", "4000", "--long", "5000", "--scenes", "1", "--means", "1", "--seeds", "1",
-                    "--videos", "1", "20", "22"],
+                    "--videos", "1", "20", "22", "--vessels", "40", "--stations", "9"],
     "spark": ["--size", "2000", "--only", "overhead"],
     "mtl": ["--scale", "0.01"],
     "incremental": ["--scale", "0.001", "--windows", "1", "2", "--shares", "5", "--hours", "5"],

@@ -81,7 +81,7 @@ def test_sums_far_apart(levels: list[tuple[int, int]], cuts: int) -> None:
 
 
 def two_pointers(probs: npt.NDArray[np.float64]) -> list[tuple[int, int]]:
-    """PIEC by the letter (Algorithm 9 of the thesis), with sums in hundredths."""
+    """PIEC with two pointers, as in its paper, with sums in hundredths."""
     sums = [0, *np.cumsum(np.rint(probs * 100).astype(int) - 50).tolist()]
     best = list(accumulate(reversed(sums[1:]), max))[::-1]  # best[e]: the largest sum behind point e or later
     found, start, end, flag = [], 0, 0, False

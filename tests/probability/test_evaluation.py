@@ -127,17 +127,48 @@ def test_pictures(scenes: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert not main(["--only", "evaluation", "--videos", "1", "22", "--means", "1", "--seeds", "1", "--plots",
                      str(tmp_path)])
     assert "meeting, strong noise, mean 1, threshold 0.5: intervals" in capsys.readouterr().out
-    for name, curves in (("thresholds", 4), ("memory", 4), ("agreement", 2)):
-        root = ET.fromstring((tmp_path / f"evaluation-{name}.svg").read_text())
-        lines = [line for line in root.iter("{http://www.w3.org/2000/svg}polyline") if line.get("stroke-width") == "2"]
-        assert len(lines) == curves + 6 * curves  # in the legend, and in each panel
+    for name, curves, panels in (("thresholds", 4, 6), ("memory", 4, 6), ("agreement", 2, 6), ("meeting", 4, 2),
+                                 ("times", 2, 1)):
+        assert curves_in(tmp_path / f"evaluation-{name}.svg") == curves + panels * curves  # the legend, and each panel
+    ET.fromstring((tmp_path / "evaluation-snapshot.svg").read_text())
+
+
+def curves_in(path: Path) -> int:
+    lines = ET.fromstring(path.read_text()).iter("{http://www.w3.org/2000/svg}polyline")
+    return sum(line.get("stroke-width") == "2" for line in lines)
+
+
+def test_streams_of_what_is_possible(evaluation: Any, scenes: Any) -> None:
+    """They have no impossible frames before the first possible one and behind the last; the marks are in place."""
+    noise = LabelNoise(kind="smooth")
+    whole, trimmed = evaluation.Trial(scenes, noise), evaluation.Trial(scenes, noise, trimmed=True)
+    probs = whole.points["meeting"].probs
+    expected = np.zeros(probs.shape[0], np.bool_)
+    for low, high in zip(scenes.offsets[:-1], scenes.offsets[1:], strict=True):
+        possible = low + np.flatnonzero(probs[low:high] > 1e-5)
+        if possible.shape[0]:
+            for start, end in intervals(probs[possible[0] : possible[-1] + 1], 0.5, credible=True).pairs():
+                expected[possible[0] + start : possible[0] + end] = True
+    assert np.array_equal(trimmed.piec("meeting", 0.5), expected)
+    assert (expected != whole.piec("meeting", 0.5)).any()
+    assert np.array_equal(trimmed.durations("meeting", 0.5, 100_000), expected)
+
+
+def test_a_snapshot_shows_what_differs(evaluation: Any) -> None:
+    import _charts  # type: ignore[import-not-found]
+
+    picture = _charts.compared([("one", ([(0, 5)], [(5, 6)], [(8, 10)]))], 0, 10, "title")
+    bars = [(shape.fill, shape.width) for shape in picture.shapes if isinstance(shape, _charts.Box)][3:]
+    unit = 2.6 * _charts.WIDTH / 10
+    assert bars == [(_charts.SAME, pytest.approx(5 * unit)), (_charts.MORE, pytest.approx(unit)),
+                    (_charts.LESS, pytest.approx(2 * unit))]
 
 
 def test_absent_videos(evaluation: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import _evaluation_claims  # type: ignore[import-not-found]
 
     monkeypatch.setenv("EVENTIDE_SHARED", str(tmp_path))
-    options = argparse.Namespace(labels="situation", frames="tracked", videos=None)
+    options = argparse.Namespace(labels="situation", frames="possible", videos=None)
     assert list(_evaluation_claims.evaluation(options, needed=False)) == []
     with pytest.raises(Exception, match="CAVIAR videos are not here"):
         list(_evaluation_claims.evaluation(options, needed=True))
