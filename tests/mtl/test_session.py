@@ -13,7 +13,8 @@ from tests.mtl.running import by_atom, compiled
 from tests.oracle.mtl import Fact, Model
 from tests.oracle.mtl_programs import Case, Kind, cases
 
-from eventide.errors import EventideError
+from eventide.errors import EventideError, InputError
+from eventide.mtl.checkpoint import MAGIC, from_bytes
 from eventide.mtl.facts import facts_in
 from eventide.mtl.session import MtlChanges, MtlSession
 
@@ -25,6 +26,15 @@ def session(rules: str, **options: Any) -> MtlSession:
     delay = options.pop("delay", None)
     return MtlSession(program, list(program.model.predicates), lambda batch: facts_in(str(batch)),
                       delay=None if delay is None else Fraction(delay), **options)
+
+
+def restored(s: MtlSession, rules: str) -> MtlSession:
+    """The session that goes on from what was saved, as another process would."""
+
+    def new(wanted: list[str], **options: Any) -> MtlSession:
+        return MtlSession(compiled(rules), wanted, lambda batch: facts_in(str(batch)), **options)
+
+    return from_bytes(s.save(), new)
 
 
 def rows(table: Any) -> list[Row]:
@@ -77,8 +87,8 @@ def first_time(fact: Fact) -> Fraction:
 
 @st.composite
 def scripts(draw: DrawFn) -> list[tuple[str, int]]:
-    """What happens: facts by number come and go, time goes on."""
-    action = st.tuples(st.sampled_from(["insert", "insert", "retract", "advance"]), st.integers(0, 6))
+    """What happens: facts by number come and go, time goes on, the session is saved and restored."""
+    action = st.tuples(st.sampled_from(["insert", "insert", "retract", "advance", "restart"]), st.integers(0, 6))
     return draw(st.lists(action, min_size=4, max_size=12))
 
 
@@ -92,6 +102,8 @@ def test_changes_add_up_to_the_model_from_scratch(case: Case, script: list[tuple
             following.advance(now)
         elif action == "insert":
             following.insert(fact)
+        elif action == "restart":
+            following.session = restored(following.session, case.text)
         else:
             following.retract(fact)
     following.advance(now + 1)
@@ -200,6 +212,21 @@ def test_memory_does_not_grow_with_the_stream() -> None:
         s.advance(time)
         sizes.append(s.size)
     assert max(sizes[30:]) == max(sizes[10:30])
+
+
+def test_a_saved_session_that_does_not_fit_is_refused() -> None:
+    s = session("R(X) :- <>-[0,1] Sig(X), X != b.")
+    s.insert("Sig(a)@0")
+    s.advance(1)
+    saved = s.save()
+    assert saved == s.save() and saved.startswith(MAGIC)
+    assert saved == restored(s, "R(X) :- <>-[0,1] Sig(X), X != b.").save()
+    with pytest.raises(InputError, match="other rules"):
+        restored(s, "R(X) :- <>-[0,2] Sig(X), X != b.")
+    with pytest.raises(InputError, match="damaged"):
+        from_bytes(saved[:-1], lambda **_: s)
+    with pytest.raises(InputError, match="no saved session"):
+        from_bytes(b"something else", lambda **_: s)
 
 
 def test_mistakes() -> None:

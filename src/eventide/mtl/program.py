@@ -129,7 +129,7 @@ class MtlProgram:
                **options: Any) -> Streaming:
         """The facts taken in as a stream, `step` at a time (with `points`, stopping at each time of the facts).
 
-        Its `table()` is the answer up to the horizon, or the last time of the facts: as intervals, or `at` some times
+        Its `table()` is the answer up to the horizon, or as long as anything changes: as intervals, or `at` some times
         only (`points`, `every:1/2`, a list). `variant` says how, with #-facts (`hash`) or by `algorithm-1`.
 
         >>> import eventide as ev
@@ -137,7 +137,7 @@ class MtlProgram:
         >>> table = pa.table({"time": [0, 1, 3, 5, 6], "x": ["a"] * 5})
         >>> stream = program.stream({"Sig": table}, step=2)
         >>> MtlResult(stream.table(), Counts()).timeline()
-        {'Steady(a)': ['[4,6]']}
+        {'Steady(a)': ['[4,8]']}
         >>> stream.report.variant
         'hash'
         """
@@ -164,6 +164,24 @@ class MtlProgram:
 
         return MtlSession(self.compiled, self.wanted(fluents), self.read, delay=time_of("delay", delay),
                           variant=variant)
+
+    def restore(self, state: bytes) -> MtlSession:
+        """The session that `session.save()` gave as bytes, to go on with; the rules must be the same.
+
+        >>> import eventide as ev
+        >>> program = ev.parse("Late(X) :- <>-[2,2] Sent(X), not Arrived(X).", language="mtl")
+        >>> session = program.session()
+        >>> session.insert({"Sent": pa.table({"time": [3], "x": ["a"]})})
+        >>> program.restore(session.save()).advance(to=10).added.select(["args", "start"]).to_pylist()
+        [{'args': 'a', 'start': '5'}]
+        """
+        from eventide.mtl.checkpoint import from_bytes
+        from eventide.mtl.session import MtlSession
+
+        def session(wanted: Sequence[str], **options: Any) -> MtlSession:
+            return MtlSession(self.compiled, wanted, self.read, **options)
+
+        return from_bytes(state, session)
 
     def wanted(self, fluents: Sequence[str] | None) -> list[str]:
         """The predicates to report, as templates; InputError for names that the rules do not have."""

@@ -219,3 +219,9 @@ class MtlSession:
     def size(self) -> int:
         """How many elements are held: facts that may be retracted, and the states to go back to."""
         return sum(map(len, self.facts.values())) + sum(held.size for held in self.states)
+
+    def save(self) -> bytes:
+        """The session as bytes: `program.restore` goes on from them as if nothing had been."""
+        from eventide.mtl.checkpoint import to_bytes
+
+        return to_bytes(self)
