@@ -3,8 +3,8 @@
 Rules are applied at every rational time. All numbers of rules and facts are put on one grid (the least common
 denominator), on which nothing changes inside a cell, so the plan runs on whole numbers and is exact. Cycles run
 semi-naively (`engine.deltas`). Where a cycle may go on for ever it is followed up to a horizon: the given one, or as
-far after the last time of the facts as the furthest-looking operator of the rules; `cut` says where something was left
-out. As what holds at a time depends on that time and earlier ones only, everything up to the horizon is exact.
+far after the last time of the facts as the furthest-looking operator of the rules looks; `cut` says where something was
+left out. As what holds at a time depends on that time and earlier ones only, everything up to the horizon is exact.
 """
 
 from __future__ import annotations
@@ -115,7 +115,8 @@ class Materialisation:
         """The first cell that is not asked for."""
         if self.horizon is not None:
             return 2 * int(self.horizon * self.denominator) + 1
-        return self._last + 2 * int(self.compiled.furthest * self.denominator) + 1 - self._last % 2
+        further = int(self.compiled.furthest * self.denominator) or self.denominator
+        return self._last - self._last % 2 + 2 * further + 1
 
     def run(self) -> Materialisation:
         """Evaluate the plan over all facts."""
