@@ -84,6 +84,13 @@ def test_negation_holds_wherever_the_formula_does_not() -> None:
     assert model_of("Quiet :- not Stop.", facts) == {"Quiet": ["(-inf,8)", "(9,inf)"]}
 
 
+def test_negation_below_operators() -> None:
+    facts = "Up(a)@[0,10]\nAck(a)@[1,2)\nAck(a)@4"
+    assert model_of("Q(X) :- Up(X), []-[0,2] not Ack(X).", facts) == {"Q(a)": ["[0,1)", "(6,10]"]}
+    assert model_of("Q(X) :- Up(X), <>-[0,1] not Ack(X).", facts) == {"Q(a)": ["[0,10]"]}
+    assert model_of("Q(X) :- Up(X), <>-[0,1/2] not Ack(X).", facts) == {"Q(a)": ["[0,3/2)", "[2,10]"]}
+
+
 def test_a_rule_without_conditions_holds_at_all_times() -> None:
     assert model_of("P(a). Q(X) :- []-[0,inf) P(X). R(X) :- P(X), A.", "A@[3,4)") == {
         "P(a)": ["(-inf,inf)"], "Q(a)": ["(-inf,inf)"], "R(a)": ["[3,4)"]}

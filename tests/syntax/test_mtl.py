@@ -36,6 +36,10 @@ def rule(text: str) -> str:
     ("P(X) :- Q(X), not R(X).", "P(X) :- Q(X), not R(X)."),
     ("P(X) :- Q(X), not <>-[0,1] R(X).", "P(X) :- Q(X), not <>-[0,1] R(X)."),
     ("P(X) :- Q(X), not A since[0,1] B.", "P(X) :- Q(X), not (A since[0,1] B)."),
+    ("P(X) :- Q(X), []-[0,1] not R(X).", "P(X) :- Q(X), not <>-[0,1] R(X)."),
+    ("P(X) :- Q(X), <>-[0,1] (not []-(0,2] R(X)).", "P(X) :- Q(X), not []-[0,1] []-(0,2] R(X)."),
+    ("P(X) :- Q(X), not <>-[0,1] not R(X).", "P(X) :- Q(X), []-[0,1] R(X)."),
+    ("P(X) :- not not Q(X).", "P(X) :- Q(X)."),
     ("P(Z) :- Q(X,Y), Z = X + 2 * Y.", "P(Z) :- Q(X,Y), Z = (X + (2 * Y))."),
     ("P(X) :- Q(X,Y), X =< 5, Y != a, abs(X - 1) >= 0.5.", "P(X) :- Q(X,Y), X <= 5, Y != a, abs((X - 1)) >= 0.5."),
     ("P(X) :- Q(X), -X < max(X mod 2, 3).", "P(X) :- Q(X), -X < max((X mod 2), 3)."),
@@ -99,7 +103,7 @@ WRONG = {
     "P :- Q,.": "1:8 expected-predicate", ":- Q.": "1:1 expected-predicate", "P@3.": "1:2 fact-in-rules",
     "P(X) :- Q(X) || R(X).": "1:14 unexpected", "P :- Q; R.": "1:7 unexpected", "P(f(x)) :- Q.": "1:3 bad-argument",
     "P(X) :- Q(X), X + 1.": "1:17 unexpected", "P(X) :- X < .": "1:13 bad-argument",
-    "P :- <>-[0,1] not Q.": "1:15 nested-negation", "not P :- Q.": "1:1 nested-negation",
+    "P :- (not A) since[0,1] Q.": "1:6 nested-negation", "not P :- Q.": "1:1 nested-negation",
     "P :- A since[0,1] B since[0,1] C.": "1:21 ambiguous", "P :- Q('\\qx').": "1:8 bad-quote",
 }
 

@@ -4,12 +4,13 @@ A wrong rule yields one diagnostic, and reading goes on with the next rule. The 
 
     rule       head.    head :- condition, …, condition.
     head       ([]+ range)* predicate
-    condition  formula    not formula    expression (= | != | < | <= | > | >=) expression
-    formula    unary    unary since range unary
-    unary      (<>- | []-) range unary    (formula)    predicate
+    condition  formula    expression (= | != | < | <= | > | >=) expression
+    formula    unary    unary since range unary    not formula
+    unary      (<>- | []-) range unary    (formula)    predicate    not unary (after an operator)
     range      [a,b]  (a,b)  [a,b)  (a,b]  [a,inf)  (a,inf)
 
-Numbers of ranges are integers, decimals or fractions `n/d`. `not` applies to the whole formula that follows it.
+Numbers of ranges are integers, decimals or fractions `n/d`. `not` applies to the whole formula that follows it; below
+an operator it comes out with the operator turned into its dual, since `[]-r not F` says `not <>-r F`.
 Variables begin with a capital letter or `_`; predicates may begin with any letter.
 """
 
@@ -56,6 +57,7 @@ _COMPARISONS: dict[str, Literal["=", "!=", "<", "<=", ">", ">="]] = {
     "<=": "<=", "=<": "<=", ">": ">", ">=": ">=",
 }
 _OPERATORS: dict[str, Operator] = {"<>-": "<>-", "[]-": "[]-", "<>+": "<>+", "[]+": "[]+"}
+_DUAL: dict[Operator, Operator] = {"<>-": "[]-", "[]-": "<>-", "<>+": "[]+", "[]+": "<>+"}
 _LEVELS = (("+", "-"), ("*", "/", "//", "mod"), ("**",))
 _STOP = Token("stop", "", 0, 0)
 
@@ -191,11 +193,13 @@ class _Reader:
 
     def _condition(self) -> Condition:
         begin = self.at
-        if self._peek().text in ("not", "\\+") and self._peek().kind != "quoted":
-            self.at += 1
-            formula = self._formula()
-            return Not(formula, self._span(begin))
-        return self._comparison() if self._compares() else self._formula()
+        if not self._denies() and self._compares():
+            return self._comparison()
+        found = self._formula()
+        return Not(found.formula, self._span(begin)) if isinstance(found, Not) else found
+
+    def _denies(self) -> bool:
+        return self._peek().text in ("not", "\\+") and self._peek().kind != "quoted"
 
     def _compares(self) -> bool:
         """Whether a comparison stands before the next comma or the end of the rule."""
@@ -215,8 +219,12 @@ class _Reader:
 
     # -- formulas ---------------------------------------------------------------------------------------------
 
-    def _formula(self) -> Formula:
+    def _formula(self) -> Formula | Not:
         begin = self.at
+        if self._denies():
+            self._deeper()
+            self.at += 1
+            return _denied(self._formula())
         left = self._unary()
         word = self._since()
         if word is None:
@@ -224,6 +232,9 @@ class _Reader:
         self.at += 1
         span = self._range()
         right = self._unary()
+        if isinstance(left, Not) or isinstance(right, Not):
+            raise SyntaxProblem("nested-negation", f"a side of '{word}' is negated", self._span(begin), 0,
+                                "give the negation a name, with a rule that says for which values and when it is asked")
         if self._since() is not None:
             raise self._problem("ambiguous", f"'{self._peek().text}' follows another one",
                                 "parentheses say which comes first: (A since[0,1] B) since[0,2] C")
@@ -236,18 +247,27 @@ class _Reader:
             return None
         return "since" if token.text in ("since", "Since") else "until"
 
-    def _unary(self) -> Formula:
-        begin = self.at
+    def _deeper(self) -> None:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise self._problem("too-deep", "the formula is nested too deeply",
                                 "split it: give a part a name with a rule of its own")
+
+    def _unary(self) -> Formula | Not:
+        begin = self.at
+        self._deeper()
         operator = self._operator()
-        found: Formula
+        found: Formula | Not
         if operator is not None:
             self.at += 1
             word, span = self._ranged(*operator)
-            found = Metric(word, span, self._unary(), self._span(begin))
+            if self._denies():
+                self.at += 1
+                child = _denied(self._unary())
+            else:
+                child = self._unary()
+            found = Not(Metric(_DUAL[word], span, child.formula, self._span(begin))) if isinstance(child, Not) else \
+                Metric(word, span, child, self._span(begin))
         elif self._take("("):
             found = self._formula()
             self._close()
@@ -332,8 +352,8 @@ class _Reader:
         begin = self.at
         token = self._next()
         if token.kind == "word" and token.text == "not":
-            raise self._problem("nested-negation", "'not' stands inside a formula",
-                                "negate a whole condition, or give the negation a name with a rule of its own", token)
+            raise self._problem("nested-negation", "'not' cannot stand here",
+                                "negate a condition, or what stands below an operator", token)
         if token.kind not in ("word", "quoted") or (token.kind == "word" and token.text in ("since", "until")):
             self.at -= 1
             raise self._problem("expected-predicate", f"{self._shown()} where a predicate belongs",
@@ -439,6 +459,10 @@ class _Reader:
                 found = Compound(found.name, tuple(arguments), self._span(begin))
         self._depth -= 1
         return found  # type: ignore[no-any-return]
+
+
+def _denied(formula: Formula | Not) -> Formula | Not:
+    return formula.formula if isinstance(formula, Not) else Not(formula)
 
 
 def _exact(token: Token) -> Fraction | None:

@@ -5,7 +5,8 @@ A rule `[]+[0,3] H(X) :- A(X), <>-[1,2] B(X).` holds at every rational time, not
 - `<>-r F` holds at t if F holds at some s with t-s in r, `[]-r F` if F holds at all of them;
 - `F since r G` holds at t if G holds at some s with t-s in r, and F at every time strictly between s and t (so with 0
   in r, wherever G holds, whatever F does);
-- `not F` holds wherever F does not, for bindings that the positive conditions of the body give;
+- `not F` holds wherever F does not, for bindings that the positive conditions of the body give; the dual operators
+  carry it outwards: `[]-r not F` is read as `not <>-r F`, `<>-r not F` as `not []-r F`;
 - a head `[]+r H` makes H hold at every t with t-s in r when the body holds at s.
 
 The operators `<>+`, `[]+` in bodies, `until`, and `[]-` in heads are read, too, so that a check can say why a rule
