@@ -35,6 +35,8 @@ def wins(*rows: tuple[int, str, float | None]) -> pa.Table:
     ("initiatedAt(f(X)=true, T) :- happensAt(win(X), T), findall(Y, happensAt(lose(Y), T), L), length(L, 2).", 4,
      "not-probabilistic", "findall"),
     ("initiatedAt(g(X)=true, T) :- happensAt(win(X), T), \\+ holdsAt(g(X)=true, T).", 4, "uncertain-cycle", "itself"),
+    ("initiatedAt(g(X)=true, T) :- happensAt(win(X), T), \\+ holdsAt(h(X)=true, T).\n"
+     "initiatedAt(h(X)=true, T) :- happensAt(lose(X), T), holdsAt(g(X)=true, T).", 4, "uncertain-cycle", "each other"),
     ("holdsFor(f(X)=true, I) :- holdsFor(rich(X)=true, A), holdsFor(old(X)=true, B), allen(before, A, B, union, I).\n"
      "collectIntervals(old(_)=true).", 4, "not-probabilistic", "Allen"),
 ])

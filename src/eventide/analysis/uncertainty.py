@@ -11,18 +11,21 @@ from eventide.syntax.terms import Number
 from eventide.syntax.trees import Allen, Body, FindAll, Guard, Holds, IntervalOperation, Length, Not
 
 _HINT = "choose other results (--fluents), or run the program without probabilities"
+_DURATIONS = "conditions on durations"
+_WITHOUT = "leave the condition out, ask for intervals (--threshold), and choose the long ones from the result"
 
 
 def without_probabilities(model: Model, needed: Collection[str]) -> list[Diagnostic]:
     """The rules of the definitions that are needed, as far as they have no meaning over uncertain facts yet."""
-    found = [Diagnostic("error", "not-probabilistic", f"{what} have no probabilities yet", span, _HINT)
+    found = [Diagnostic("error", "not-probabilistic", f"{what} have no probabilities yet", span,
+                        _WITHOUT if what == _DURATIONS else _HINT)
              for clause in model.clauses if _definition(clause) in needed for what, span in _refused(clause)]
     for cycle in (cycle for cycle in model.cycles if not set(cycle).isdisjoint(needed)):
         clauses = [c for c in model.of_kind("initiated", "terminated", "static", "event") if c.template in cycle]
         reading = [c for c in clauses if any(template in cycle for _, template, _ in references(c.body))]
         place = next((c.span for c in [*reading, *clauses]), None)
-        found.append(Diagnostic("error", "uncertain-cycle", f"{', '.join(cycle)} depends on itself: cycles have no "
-                                "probabilities yet", place, _HINT))
+        what = f"{cycle[0]} depends on itself" if len(cycle) == 1 else f"{', '.join(cycle)} depend on each other"
+        found.append(Diagnostic("error", "uncertain-cycle", f"{what}: cycles have no probabilities yet", place, _HINT))
     return list(dict.fromkeys(found))
 
 
@@ -55,7 +58,7 @@ def _conditions(body: Body, otherwise: Span | None) -> Iterator[tuple[str, Span 
             case FindAll() | Length():
                 yield "findall and length", span
             case IntervalOperation("longer" | "shorter"):
-                yield "conditions on durations", span
+                yield _DURATIONS, span
             case Holds(time=Number()):
                 yield "conditions about a fixed time-point", span
             case Not(goals):
