@@ -109,7 +109,7 @@ class Streaming:
         """The instant up to which a run goes that was given no end: later nothing changes, or nothing is asked for."""
         last = int(self._instants[-1]) if self._instants.size else 0
         if self.at is not None:
-            return last
+            return max([last, *(self.reasoner.cell(time) for time in self.at.times)])
         inputs = {name: Extent(FOREVER if (piece.ends == NEVER).any() else last, last)
                   for name, piece in self._facts.items() if len(piece)}
         limit = last + self.reasoner.cell(self.reasoner.memory.window)
