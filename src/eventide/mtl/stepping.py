@@ -39,7 +39,8 @@ class Piece:
     @property
     def last(self) -> int:
         """The last finite end, or `EVER`."""
-        return int(np.where(self.ends == NEVER, EVER, self.ends).max(initial=EVER))
+        last = int(self.ends.max(initial=EVER))
+        return last if last != NEVER else int(self.ends[self.ends != NEVER].max(initial=EVER))
 
     def take(self, index: Array | slice) -> Piece:
         """Some of the rows."""
@@ -256,10 +257,13 @@ def laid(space: Space, piece: Piece) -> Relation:
     origin, mask = space.timeline.origin, space.timeline.mask
     rows = Rows(piece.fields, {f.name: c for f, c in zip(piece.fields, piece.columns, strict=True)}, len(piece),
                 timed=False)
-    ever = piece.starts == EVER
-    starts = np.where(ever, 0, np.maximum(np.where(ever, origin, piece.starts) - origin, 1))
-    never = piece.ends == NEVER
-    ends = np.where(never, mask, np.clip(np.where(never, origin, piece.ends) - origin, 2, mask))
+    starts, ends = piece.starts, piece.ends
+    if int(starts.min(initial=NEVER)) > origin and int(ends.max(initial=EVER)) <= origin + mask:
+        starts, ends = starts - origin, ends - origin
+    else:
+        ever, never = starts == EVER, ends == NEVER
+        starts = np.where(ever, 0, np.maximum(np.where(ever, origin, starts) - origin, 1))
+        ends = np.where(never, mask, np.clip(np.where(never, origin, ends) - origin, 2, mask))
     return from_unsorted(space, piece.fields, pack_with(space, rows, piece.fields, starts),
                          pack_with(space, rows, piece.fields, ends))
 

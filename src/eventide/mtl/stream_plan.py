@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from eventide.algebra import nodes as n
+from eventide.algebra.sharing import Sharing
 
 ROW_BY_ROW = (n.Equal, n.Same, n.Select, n.Compute, n.Attach, n.Copy, n.Rename, n.Project)
 Part = Literal["#", "^"]
@@ -87,7 +88,7 @@ class _Normal:
             # unions, so that a cycle is seen to grow only
             fresh = [n.Definition(d.name, n.Union((d.body,))) for d in self.fresh]
             strata += _arranged([*fresh, *definitions], stratum)
-        return StreamPlan(n.Plan(tuple(strata)), self.looks, self.hashed)
+        return StreamPlan(Sharing().plan(n.Plan(tuple(strata))), self.looks, self.hashed)
 
     def written(self, node: n.Node) -> n.Node:
         """The node with operators over names only."""
