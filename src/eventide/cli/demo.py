@@ -25,6 +25,8 @@ DEMOS = {
     "netbill": ("eventide.applications.netbill.demo", "two markets: quotes, contracts, obligations, suspensions"),
     "city": ("eventide.applications.city.demo", "a day in a city: congestion, air, parking, when to add security"),
     "network": ("eventide.applications.network.demo", "40 nodes: who monitors which signal, in DatalogMTL"),
+    "caching": ("eventide.applications.caching.demo", "a cache picks its strategy, reports contradict it; in LARS"),
+    "content": ("eventide.applications.content.demo", "who fetches what from where, with all answers; in LARS"),
     "toy": ("eventide.applications.toy.demo", "1000 people: where they are, when they are rich, when they are happy"),
 }
 OBSERVED = "eventide.applications.maritime.observed"

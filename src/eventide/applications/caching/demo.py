@@ -1,0 +1,112 @@
+"""The demonstration `caching`: how a video node picks a strategy for its cache, also when reports disagree."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from eventide.applications.caching import CONFLICT, RULES
+from eventide.applications.caching.generator import generate, with_reports
+from eventide.applications.demonstration import Say, Stage, perform, summary, timeline, write_intervals
+from eventide.applications.time_points import TimePoint, write_time_points
+
+POINTS = 2000
+STRATEGIES = ("lfu", "lru", "fifo", "random")
+
+
+@dataclass
+class Show:
+    """What the stages hand on to each other."""
+
+    out: Path
+    points: int
+    stream: list[TimePoint] = field(default_factory=list)
+    facts: int = 0
+    program: Any = None
+    result: Any = None
+    contexts: Any = None
+    took: dict[str, float] = field(default_factory=dict)
+
+
+def run(out: Path, say: Say, *, points: int = POINTS, seed: int = 0) -> None:
+    """Leave the stream, the rules, the intervals and a report in `out`; `say` tells each step."""
+    show = Show(out, points, with_reports(generate(points, seed=seed)))
+    perform(STAGES, show, say, show.took)
+    numbers = Counter(row["fluent"] for row in show.result.to_arrow().to_pylist())
+    say("what was concluded\n" + "\n".join(summary(numbers, show.facts, show.took)))
+    found = {name: periods for name, periods in show.result.timeline().items() if name in STRATEGIES}
+    say(f"the strategies, from 0 to {points}\n" + "\n".join(timeline(found, 0, points)))
+    say("\n".join(_told(show.contexts)))
+    say(f"to do the same by hand, in {out}:\n   eventide run caching.lars --background conflict.lars --events "
+        "stream.jsonl -o intervals.csv\n   eventide contexts caching.lars --background conflict.lars --events "
+        f"stream.jsonl --at {show.contexts.session.time}")
+
+
+def _take(show: Show) -> str:
+    path = show.out / "stream.jsonl"
+    show.facts = write_time_points(show.stream, path)
+    return f"{show.facts:,} generated facts at {show.points:,} time-points: {path}"
+
+
+def _compile(show: Show) -> str:
+    from eventide.program import load
+
+    rules, more = (shutil.copyfile(path, show.out / path.name) for path in (RULES, CONFLICT))
+    show.program = load(rules, background=[more])
+    show.program.require_sound()
+    return f"the rules conclude {', '.join(show.program.fluents)}"
+
+
+def _conclude(show: Show) -> str:
+    show.result = show.program.run(show.out / "stream.jsonl")
+    write_intervals(show.result.to_arrow(), show.out)
+    missing = sum(gap.end - gap.start for gap in show.result.no_answer)
+    return (f"{len(show.result):,} intervals, and {missing} time-points at which readings and reports contradict each "
+            f"other: {show.out / 'intervals.csv'}")
+
+
+def _compare(show: Show) -> str:
+    gaps = show.result.no_answer
+    at = gaps[0].start if gaps else show.points - 1
+    show.contexts = show.program.contexts(show.out / "stream.jsonl", at=at)
+    return f"the contexts at {at}, by truth maintenance"
+
+
+def _report(show: Show) -> str:
+    from eventide.report import write_report
+
+    path = show.out / "report.html"
+    figures: dict[str, Any] = {
+        "facts": show.facts, "intervals": len(show.result),
+        "seconds": [{"step": name, "seconds": round(value, 2)} for name, value in show.took.items()]}
+    write_report(path, show.result.to_arrow(), title="A cache picks its strategy", statistics=figures)
+    return f"report with timeline and tables: {path}"
+
+
+STAGES: tuple[Stage[Show], ...] = (
+    Stage("stream", "making a stream", _take),
+    Stage("rules", "reading the rules", _compile),
+    Stage("conclude", "concluding", _conclude),
+    Stage("contexts", "looking for contexts", _compare),
+    Stage("report", "writing the report", _report),
+)
+
+
+def _told(contexts: Any) -> list[str]:
+    """A conflict, and what holds if either side of it is wrong: the report, or one of the readings."""
+    now = contexts.session.time
+    if contexts.is_consistent():
+        return [f"at {now} nothing contradicts anything"]
+    conflict = contexts.first_conflict()
+    reports = [fact for fact in conflict.facts if fact.name == "favouritesChanged"]
+    readings = [fact for fact in conflict.facts if fact.name == "alpha"]
+    lines = [f"at {now}, {len(readings)} readings and a report contradict each other",
+             *(f"   {violation}" for violation in conflict.violations)]
+    for doubted in (reports[-1], readings[0]):
+        context = contexts.context([doubted])
+        held = [] if context is None else [text for text in context.texts(now) if "@" not in text]
+        lines.append(f"   without {doubted}: {', '.join(held) or 'still contradictory'}")
+    return lines
