@@ -22,6 +22,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 ZERO = np.uintp(0)
 ONE = np.uintp(1)
 BLOCK = np.uintp(2048)
+_INTEGERS = np.dtype(np.int64)
 
 
 def _compiler() -> Any:
@@ -173,6 +174,10 @@ def check_array(name: str, array: Any, dtype: Any = np.int64) -> None:
         raise ArrayError(name, "expected a contiguous array (use numpy.ascontiguousarray)")
 
 
+def _is_flat(array: Any) -> bool:
+    return isinstance(array, np.ndarray) and array.dtype == _INTEGERS and array.ndim == 1 and array.flags.c_contiguous
+
+
 def check_same_length(name: str, array: npt.NDArray[Any], other: str, length: int) -> None:
     """Raise ArrayError unless `array` has as many elements as the argument called `other`.
 
@@ -223,9 +228,10 @@ def check_intervals(name: str, intervals: Any, *, trusted: bool = False) -> None
     if not isinstance(intervals, Intervals):
         raise ArrayError(name, f"expected Intervals(starts, ends), got {type(intervals).__name__}")
     starts, ends = intervals.starts, intervals.ends
-    check_array(f"{name}.starts", starts)
-    check_array(f"{name}.ends", ends)
-    check_same_length(f"{name}.ends", ends, f"{name}.starts", starts.shape[0])
+    if not (_is_flat(starts) and _is_flat(ends) and starts.shape == ends.shape):  # messages cost more than the checks
+        check_array(f"{name}.starts", starts)
+        check_array(f"{name}.ends", ends)
+        check_same_length(f"{name}.ends", ends, f"{name}.starts", starts.shape[0])
     if trusted or starts.shape[0] == 0:
         return
     bad = _first_bad_interval(starts, ends)
