@@ -105,17 +105,25 @@ class MtlProgram:
         return Materialisation(self.compiled, facts, time_of("horizon", horizon))
 
     def run(self, events: object, *, horizon: Horizon | None = None, fluents: Sequence[str] | None = None,
+            step: Horizon | None = None, at: str | Times | None = None, variant: Choice | None = None,
             **options: Any) -> MtlResult:
         """The maximal intervals of every derived predicate over all facts.
 
         `events` is a path, a table, a dict of tables by predicate, or a list of these. With a `horizon` nothing later
-        is asked for; without one, rules that go on for ever are followed for a while, and `result.cut` says so.
+        is asked for; without one, rules that go on for ever are followed for a while, and `result.cut` says so. With
+        `step`, `at` or `variant` the facts are taken in as a stream, as `stream` says.
 
         >>> import eventide as ev
         >>> program = ev.parse("Steady(X) :- []-[0,4] <>-[0,2] Sig(X).", language="mtl")
         >>> program.run({"Sig": pa.table({"time": ["0", "3/2", "7/2", "5"], "x": ["a"] * 4})}).timeline()
         {'Steady(a)': ['[4,7]']}
         """
+        if step is not None or at is not None or variant is not None:
+            stream = self.stream(events, step=step, at=at, variant=variant or "auto", horizon=horizon, fluents=fluents,
+                                 **options)
+            table = stream.table()
+            return MtlResult(table, Counts(facts=stream.report.facts, queries=stream.report.steps),
+                             until=stream.until)
         wanted = self.wanted(fluents)
         run = self.materialisation(events, horizon=horizon, **options)
         try:
