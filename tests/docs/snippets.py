@@ -6,6 +6,7 @@
 - `python` is executed; a `text` block behind it is what it prints. A block with `>>>` is a doctest.
 - `prolog`, `csv`, `text` one behind the other: the rules over the events give these intervals. Options of the run may
   stand behind `text`: ```text start=0 ties=initiation.
+- `mtl` is parsed too; `mtl`, `facts`, `text` one behind the other: the rules over the facts give these intervals.
 - Other languages, and blocks without one, are not run. `...` stands for anything in what is printed.
 """
 
@@ -24,6 +25,7 @@ from typing import Any
 
 import eventide as ev
 from eventide.cli.main import main
+from eventide.mtl.facts import facts_in
 from eventide.syntax.event_calculus import parse
 
 FENCE = re.compile(r"^```(\w*) ?(.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -59,6 +61,9 @@ def run_page(page: Path, folder: Path) -> Iterator[str]:
         if block.language == "prolog":
             errors = parse(block.text, page.name).errors
             problem = "\n".join(error.render(block.text) for error in errors) or None
+        elif block.language == "mtl":
+            errors = [d for d in ev.parse(block.text, language="mtl").check() if d.severity == "error"]
+            problem = "\n".join(error.render(block.text) for error in errors) or None
         elif block.language == "console":
             problem = run_console(block.text)
         elif block.language == "python":
@@ -66,6 +71,8 @@ def run_page(page: Path, folder: Path) -> Iterator[str]:
             problem = run_python(block.text, "".join(following), namespace)
         elif block.language == "text" and [b.language for b in before] == ["prolog", "csv"]:
             problem = run_rules(before[0].text, before[1].text, block, folder)
+        elif block.language == "text" and [b.language for b in before] == ["mtl", "facts"]:
+            problem = run_metric_rules(before[0].text, before[1].text, block)
         if problem is not None:
             yield f"{page}:{block.line}: {problem}"
 
@@ -123,6 +130,13 @@ def run_rules(rules: str, events: str, expected: Block, folder: Path) -> str | N
             shown = " ".join(f"[{start}, {'inf' if end is None else end})" for start, end in periods)
             lines.append(f"{fluent} {shown}")
     return unlike(expected.text, "".join(f"{line}\n" for line in lines))
+
+
+def run_metric_rules(rules: str, facts: str, expected: Block) -> str | None:
+    """The intervals of metric rules over facts, one atom a line."""
+    options: dict[str, Any] = dict(option.split("=") for option in expected.title.split())
+    found = ev.parse(rules, language="mtl").run(facts_in(facts), **options).timeline()
+    return unlike(expected.text, "".join(f"{atom} {' '.join(spans)}\n" for atom, spans in found.items()))
 
 
 def _settled(text: str) -> str:
