@@ -105,6 +105,12 @@ def test_an_allen_relation_reads_two_results() -> None:
     assert found[2][1] == n.Allen("before", "target", part("#0 join", "X K"), part("#1 project"))
 
 
+def test_since_reads_two_results() -> None:
+    found = cut(("it", n.Since(n.Project(NEAR, ("X",)), ON, 0, 3)))
+    assert [kind for kind, _ in found] == ["local", "whole", "local"]
+    assert found[1][1] == n.Since(part("#0 project"), ON, 0, 3)
+
+
 def test_rows_that_the_input_fills_are_tables() -> None:
     for rows in (n.Timeless(STOP), n.Keys(ON), n.At(ON, 7)):
         name = f"#0 {type(rows).__name__.lower()}"

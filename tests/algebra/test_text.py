@@ -69,6 +69,8 @@ ROWS, POINTS, SPANS = n.Table("size", fields("X N")), n.Events("go", fields("X")
     (n.Spans(SPANS, "S", "E", Comparison("<", Column("S"), Column("E"))), "intervals [S, E) where S < E"),
     (n.Allen("before", "inverse_complement", SPANS, SPANS), "before, giving inverse complement"),
     (n.Shifted(SPANS, "shift", 3, 3), "shift by 3"), (n.Shifted(SPANS, "dilate", 0, 3), "dilate by [0, 3]"),
+    (n.Shifted(SPANS, "erode", 2, None, low_open=True, dense=True), "erode by (2, inf)"),
+    (n.Since(SPANS, SPANS, 0, 4, high_open=True), "since [0, 4) on X, V"),
     (n.Slice(SPANS, 0, 9), "cut to [0, 9)"),
 ], ids=lambda value: value if isinstance(value, str) else "")  # fmt: skip
 def test_labels(node: n.Node, text: str) -> None:
