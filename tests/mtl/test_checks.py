@@ -28,6 +28,9 @@ CASES = {
     "P(Z) :- Q(X), Z = X + Y, Y = X * 2.": [], "P(X,Y) :- A(Y) since[1,2] B(X).": [],
     "P(X) :- A(Y) since[0,2] B(X).": ["1:11 unsafe-variable"],
     "P(X) :- A(X) since[0,2] B.": ["1:3 unsafe-variable", "1:11 unsafe-variable"],
+    "P(X,Y) :- A(X,Y) since[0,2] B(X), C(Y).": ["1:15 unsafe-variable"],
+    "P(X,Y) :- C(X,Y), not (A(X,Y) since[0,2] B(X)).": ["1:28 unsafe-variable"],
+    "P(X,Y) :- A(X,Y) since(0,2] B(X), C(Y).": [],
     # stratification
     "P(X) :- Q(X), not P(X).": ["1:15 negation-cycle"], "P :- Q. Q :- R, not <>-[1,1] P.": ["1:17 negation-cycle"],
     "P :- <>-[1,1] P. Q :- R, not P.": [],

@@ -1,8 +1,8 @@
 """Pass: every variable gets its value from a positive condition, or is computed from such.
 
 `F since r G` binds the variables of G; those of F alone only if 0 is not in r, since otherwise G may hold now and F is
-not asked at all. A variable of a negated formula that stands nowhere else would range over everything; `_` there
-means "for no value".
+not asked at all: then G must have them all, even if another condition binds them. A variable of a negated formula that
+stands nowhere else would range over everything; `_` there means "for no value".
 """
 
 from __future__ import annotations
@@ -11,7 +11,19 @@ from collections.abc import Iterable
 
 from eventide.analysis.mtl.model import MtlModel
 from eventide.syntax.diagnostics import Span
-from eventide.syntax.mtl_trees import Compare, Condition, Formula, Holds, Metric, Not, Rule, Since, variables_in
+from eventide.syntax.mtl_trees import (
+    Compare,
+    Condition,
+    Formula,
+    Holds,
+    Metric,
+    Not,
+    Rule,
+    Since,
+    formula_of,
+    parts_of,
+    variables_in,
+)
 from eventide.syntax.terms import Term, Variable, variables_of
 
 
@@ -28,10 +40,10 @@ def check_safety(model: MtlModel) -> None:
             elif isinstance(condition, Compare):
                 sides = (condition.left, condition.right)
                 _unbound(model, rule, known, sides, condition.span, f"{condition}")
-            else:
-                loose = [v for v in variables_in(condition) if v.name not in known]
-                _report(model, loose[:1], condition.span, f"{condition}",
-                        "with 0 in its range, since may hold without its left side: bind the variable elsewhere")
+            formula = formula_of(condition)
+            loose = [v for part in parts_of(formula) for v in _left_alone(part)] if formula is not None else []
+            _report(model, loose[:1], condition.span, f"{condition}", "with 0 in its range, since may hold without its "
+                    "left side: give the right side the variable too, or leave out 0, as in since(0,5]")
 
 
 def bound_variables(rule: Rule) -> set[str]:
@@ -54,6 +66,14 @@ def target_of(comparison: Compare, known: Iterable[str]) -> Variable | None:
                     all(v.name in known for v in variables_of(other)):
                 return side
     return None
+
+
+def _left_alone(formula: Formula) -> list[Variable]:
+    """The variables on the left of a `since` that it may hold without."""
+    if not isinstance(formula, Since) or not formula.range.has_zero:
+        return []
+    known = bound_in(formula.right)
+    return [v for v in variables_in(formula.left) if v.name not in known]
 
 
 def _binds(condition: Condition) -> Iterable[str]:
