@@ -61,6 +61,11 @@ def activity(size: int, seed: int) -> npt.NDArray[np.float64]:
     return np.clip(level + generator.normal(0, 0.12, size), 0, 1).round(4)
 
 
+def unrest(size: int, seed: int) -> npt.NDArray[np.float64]:
+    """Noise a little below the threshold: every few points begin, or end, an interval. Nothing costs much more."""
+    return np.clip(np.random.default_rng(seed).normal(0.4, 0.2, size), 0, 1).round(4)
+
+
 def as_points(probs: npt.NDArray[np.float64], streams: int) -> Points:
     """The probabilities as streams of equal lengths."""
     offsets = np.linspace(0, probs.shape[0], streams + 1).astype(np.int64)
@@ -81,15 +86,23 @@ def recognition(points: Points, options: dict[str, Any]) -> None:
 
 
 def speeds(size: int, streams: int, repetitions: int) -> Iterator[Claim]:
-    """One row per kind of recognition."""
+    """One row per kind of recognition, and one for data that make it hard."""
     points = as_points(activity(size, 1), streams)
     for name, options, target, published in KINDS:
-        recognition(as_points(points.probs[:100], 1), options)
-        taken = min(seconds(lambda o=options: recognition(points, o)) for _ in range(repetitions))  # type: ignore[misc]
-        value = size / taken / 1e6
-        yield claim(f"{name}, {size:,} points, {streams:,} streams", round(value, 2), "million points/s", target,
-                    f"published program, {published} million points/s", round(value / published, 1),
-                    None if target is None else value >= target)
+        yield _speed(name, points, options, target, published, repetitions)
+    name, options, target, published = KINDS[0]
+    points = as_points(unrest(size, 1), streams)
+    yield _speed(f"{name}, noise below the threshold", points, options, target, published, repetitions)
+
+
+def _speed(name: str, points: Points, options: dict[str, Any], target: float | None, published: float,
+           repetitions: int) -> Claim:
+    size, streams = points.probs.shape[0], len(points.keys)
+    recognition(as_points(points.probs[:100], 1), options)
+    value = size / min(seconds(lambda: recognition(points, options)) for _ in range(repetitions)) / 1e6
+    return claim(f"{name}, {size:,} points, {streams:,} streams", round(value, 2), "million points/s", target,
+                 f"published program, {published} million points/s", round(value / published, 1),
+                 None if target is None else value >= target)
 
 
 def point_probabilities(scenes: int, repetitions: int) -> Iterator[Claim]:
