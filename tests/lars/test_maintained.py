@@ -66,10 +66,11 @@ def test_expiry_is_a_restart(text: str, stream: Stream, data: st.DataObject) -> 
 
 @given(st.one_of(programs(Shape(contradictions=True)), programs(Shape(stratified=False, contradictions=True))),
        streams(7, 3), st.sampled_from(["cautious", "brave"]), st.booleans(), st.sampled_from(["discard", "flag"]))
-def test_a_run_is_the_run_of_the_others(text: str, stream: Stream, models: Any, at: bool, contradictions: Any) -> None:
+def test_a_run_is_the_run_of_the_others(
+        text: str, stream: Stream, models: Any, earlier: bool, contradictions: Any) -> None:
     """The same rows as columns and answer sets give, and no answer at the same times."""
     program = ev.parse(text, language="lars")
-    runs = [program.run(stream, end=9, models=models, earlier=at, contradictions=contradictions, maintain=maintain)
+    runs = [program.run(stream, end=9, models=models, earlier=earlier, contradictions=contradictions, maintain=maintain)
             for maintain in (False, True)]
     assert runs[0].to_arrow().to_pylist() == runs[1].to_arrow().to_pylist()
     points = [{t for gap in run.no_answer for t in range(gap.start, gap.end)} for run in runs]
