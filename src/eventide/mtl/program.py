@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -66,6 +67,21 @@ class MtlProgram:
         """The plan as an indented tree, level by level; operators count in cells, two for each step of the grid."""
         self.require_sound()
         return to_text(self.compiled.on_grid(self.compiled.denominator()).plan)
+
+    def explain_spark(self) -> str:
+        """How the program is spread over buckets of entities on Spark: what owns rows, and what is sent.
+
+        >>> import eventide as ev
+        >>> print(ev.parse("Near(X) :- <>-[0,1] Seen(X), Open.", language="mtl").explain_spark())
+        reading
+          send given Near(_) by argument 1 to stage 1
+          send Seen(_) by argument 1 to stage 1
+          send Open to all buckets to stage 1
+        stage 1
+          Near(_) by 1
+        """
+        text: str = import_module("eventide.spark.mtl").explained(self)  # by name: Spark stands above programs
+        return text
 
     @property
     def fluents(self) -> list[str]:

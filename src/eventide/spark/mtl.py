@@ -31,7 +31,7 @@ from eventide.mtl.results import SCHEMA
 from eventide.spark.batch import Table, inputs_of, session_of, spread_over
 from eventide.spark.copies import apart
 from eventide.spark.failures import carrying, clear_failures
-from eventide.spark.partitioning import OWNED, READING, Partitioning, Send, Stage
+from eventide.spark.partitioning import OWNED, READING, Partitioning, Send, Stage, to_text
 from eventide.spark.parts import Content, bare, buckets_of_values
 from eventide.spark.start import start as start_spark
 from eventide.spark.tally import Tally, new_run
@@ -75,6 +75,12 @@ def planned(program: MtlProgram, seen: Seen, buckets: int, *, horizon: Horizon |
     return MtlJob(_bare(program), spread, buckets, Settings(), options=tuple(options.items()), tally=tally,  # type: ignore[arg-type]
                   fluents=None if fluents is None else tuple(fluents), run=new_run(), denominator=seen.denominator,
                   until=horizon)
+
+
+def explained(program: MtlProgram) -> str:
+    """How a program is spread, as text."""
+    plan = program.compiled.on_grid(program.compiled.denominator()).plan
+    return to_text(_partitioning(program, plan, {}))
 
 
 def _bare(program: MtlProgram) -> MtlProgram:
