@@ -111,7 +111,8 @@ def _literals(draw: DrawFn, kind: Kind, names: dict[str, int], variables: tuple[
     span = draw(st.sampled_from(_spans(kind)))
     child = draw(_literals(kind, names, variables, depth - 1))
     if shape == "since":
-        bound = tuple(sorted(_variables(child), key=str))  # the left side of a since gives no bindings
+        # with the present in its range, a since may hold without its left side, which then binds nothing
+        bound = tuple(sorted(_variables(child), key=str)) if Fraction(0) in span else variables
         return Since(span, draw(_literals(kind, names, bound, draw(st.sampled_from([0, depth - 1])))), child)
     return (Diamond if shape == "diamond" else Box)(span, child)
 
