@@ -7,6 +7,8 @@
 - `prolog`, `csv`, `text` one behind the other: the rules over the events give these intervals. Options of the run may
   stand behind `text`: ```text start=0 ties=initiation.
 - `mtl` is parsed too; `mtl`, `facts`, `text` one behind the other: the rules over the facts give these intervals.
+- `lars` is parsed too; `lars`, `stream` (lines such as `3: p(a), s`), `text` one behind the other: the rules over the
+  stream give these intervals, and where there is no answer, or several.
 - Other languages, and blocks without one, are not run. `...` stands for anything in what is printed.
 """
 
@@ -61,8 +63,8 @@ def run_page(page: Path, folder: Path) -> Iterator[str]:
         if block.language == "prolog":
             errors = parse(block.text, page.name).errors
             problem = "\n".join(error.render(block.text) for error in errors) or None
-        elif block.language == "mtl":
-            errors = [d for d in ev.parse(block.text, language="mtl").check() if d.severity == "error"]
+        elif block.language in ("mtl", "lars"):
+            errors = [d for d in ev.parse(block.text, language=block.language).check() if d.severity == "error"]
             problem = "\n".join(error.render(block.text) for error in errors) or None
         elif block.language == "console":
             problem = run_console(block.text)
@@ -73,6 +75,8 @@ def run_page(page: Path, folder: Path) -> Iterator[str]:
             problem = run_rules(before[0].text, before[1].text, block, folder)
         elif block.language == "text" and [b.language for b in before] == ["mtl", "facts"]:
             problem = run_metric_rules(before[0].text, before[1].text, block)
+        elif block.language == "text" and [b.language for b in before] == ["lars", "stream"]:
+            problem = run_stream_rules(before[0].text, before[1].text, block)
         if problem is not None:
             yield f"{page}:{block.line}: {problem}"
 
@@ -137,6 +141,22 @@ def run_metric_rules(rules: str, facts: str, expected: Block) -> str | None:
     options: dict[str, Any] = dict(option.split("=") for option in expected.title.split())
     found = ev.parse(rules, language="mtl").run(facts_in(facts), **options).timeline()
     return unlike(expected.text, "".join(f"{atom} {' '.join(spans)}\n" for atom, spans in found.items()))
+
+
+def run_stream_rules(rules: str, stream: str, expected: Block) -> str | None:
+    """The intervals of LARS rules over time-points, one atom a line; then where there is no answer, or several."""
+    points = [(int(time), re.split(r",\s*(?![^()]*\))", facts.strip())) for time, _, facts in
+              (line.partition(":") for line in stream.splitlines())]
+    options: dict[str, Any] = dict(option.split("=") for option in expected.title.split())
+    options = {name: value == "True" if value in ("True", "False") else int(value) if value.isdigit() else value
+               for name, value in options.items()}
+    result = ev.parse(rules, language="lars").run(points, **options)
+    lines = []
+    for atom, periods in result.timeline().items():
+        lines.append(" ".join([atom, *(f"[{start}, {'inf' if end is None else end})" for start, end in periods)]))
+    lines += [f"no answer [{gap.start}, {gap.end})" for gap in result.no_answer]
+    lines += [f"{count} answers [{start}, {end})" for start, end, count in result.several if count]
+    return unlike(expected.text, "".join(f"{line}\n" for line in lines))
 
 
 def _settled(text: str) -> str:
