@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 from math import prod
+from operator import itemgetter
 from typing import NamedTuple
 
 from eventide.lars.grounding import Element, Grounder, Instance, Row
@@ -22,6 +23,8 @@ from eventide.syntax.lars_trees import Predicate, Window
 
 Interval = tuple[Row, int, int | None]
 """A row of a lower predicate, and when it holds: from, up to (None: to the end)."""
+Change = tuple[bool, Predicate, Row]
+"""A row of a lower predicate comes (True) or goes."""
 
 
 class Point(NamedTuple):
@@ -52,22 +55,26 @@ class Answer:
 class Arrivals:
     """When facts arrived, for windows that count them: the first time-point of each window."""
 
-    def __init__(self, facts: Iterable[tuple[int, str, Row]], windows: Iterable[tuple[Predicate, Window]]) -> None:
+    def __init__(self, windows: Iterable[tuple[Predicate, Window]]) -> None:
+        counting = [(predicate, window) for predicate, window in windows if window.kind != "time"]
+        self._sizes: dict[tuple[Predicate | None, tuple[int, ...]], int] = {}
+        for predicate, window in counting:
+            part = (None, ()) if window.kind == "tuple" else (predicate, window.by)
+            self._sizes[part] = max(window.size, self._sizes.get(part, 0))
         self._times: dict[tuple[Predicate | None, tuple[int, ...], Row], list[int]] = {}
-        by = {(predicate, window.by) for predicate, window in windows if window.kind == "partition"}
-        counts_all = any(window.kind == "tuple" for _, window in windows)
-        for time, name, row in facts if by or counts_all else ():
-            if counts_all:
-                self._times.setdefault((None, (), ()), []).append(time)
-            for predicate, places in by:
-                if predicate == (name, len(row)):
+
+    def add(self, facts: Iterable[tuple[int, str, Row]]) -> None:
+        """Further facts, in order of arrival; only the last ones are kept of those before."""
+        for part, times in self._times.items():
+            del times[:-self._sizes[part[:2]]]
+        for time, name, row in facts if self._sizes else ():
+            for predicate, places in self._sizes:
+                if predicate is None or predicate == (name, len(row)):
                     key = predicate, places, tuple(row[place] for place in places)
                     self._times.setdefault(key, []).append(time)
 
-    def start(self, window: Window | None, predicate: Predicate, row: Row, t: int) -> int:
+    def start(self, window: Window, predicate: Predicate, row: Row, t: int) -> int:
         """The first time-point that a window shows of an atom at t."""
-        if window is None:
-            return 0
         if window.kind == "time":
             return max(0, t - window.size)
         key = (None, (), ()) if window.kind == "tuple" else \
@@ -78,46 +85,60 @@ class Arrivals:
 
 
 def answers(split: Split, lower: Mapping[Predicate, Sequence[Interval]], end: int, models: Models,
-            arrivals: Arrivals | None = None) -> Iterator[Answer]:
-    """The answers at 0 … end, one after the other; `lower` are the rows of the lower predicates that begin with `$`."""
-    solver = Solver(models)
-    changes: dict[int, list[tuple[bool, Predicate, Row]]] = {0: []}
+            arrived: Iterable[tuple[int, str, Row]] = ()) -> Iterator[Answer]:
+    """The answers at 0 … end, one after the other.
+
+    `lower` are the rows of the lower predicates that begin with `$`; `arrived` are all facts in order of arrival, which
+    are needed if `split.counts_tuples`.
+    """
+    changes: dict[int, list[Change]] = {0: []}
     for predicate, rows in lower.items():
         for row, start, stop in rows:
             if start <= end:
                 changes.setdefault(start, []).append((True, predicate, row))
             if stop is not None and stop <= end:
                 changes.setdefault(stop, []).append((False, predicate, row))
-    for change in changes.values():
-        change.sort(key=_goes_first)
-    times = [*sorted(changes), end + 1]
-    held: dict[tuple[Predicate, Row], None] = {}
-    ground = _Ground(split, 0, arrivals)
-    idle = ground.is_idle
-    for start, stop in pairwise(times):
-        for comes, predicate, row in changes[start]:
+    above = Above(split, models)
+    above.arrivals.add(arrived)
+    for start, stop in pairwise([*sorted(changes), end + 1]):
+        yield from above.answers(start, stop, changes[start])
+
+
+class Above:
+    """The rules above a split, at a time-point: takes what comes and goes below, and answers."""
+
+    def __init__(self, split: Split, models: Models) -> None:
+        self.split = split
+        self.solver = Solver(models)
+        asked = [literal for rule in split.upper for literal in rule.literals if literal.predicate in split.predicates]
+        self.arrivals = Arrivals([(one.predicate, one.window) for one in asked if one.window is not None])
+        self._held: dict[tuple[Predicate, Row], None] = {}
+        self._ground = _Ground(split, 0, self.arrivals)
+        self._idle = self._ground.is_idle
+
+    def answers(self, start: int, stop: int, changes: Iterable[Change]) -> Iterator[Answer]:
+        """The answers at `start` … `stop` - 1, if at `start` these rows come and go below, and then none."""
+        ordered = sorted(changes, key=itemgetter(0))  # what goes, first
+        for comes, predicate, row in ordered:
             if comes:
-                held[predicate, row] = None
+                self._held[predicate, row] = None
             else:
-                del held[predicate, row]
-        if split.timeless:
-            ground.change(changes[start])
-            if ground.is_crowded:  # by atoms that no row mentions any more
-                ground = _Ground(split, 0, None)
-                ground.change([(True, predicate, row) for predicate, row in held])
-            yield _answer(start, stop, ground, solver)
-            continue
-        if idle and not held:
-            yield Answer(start, stop, count=1 if models == "all" else None)
-            continue
-        for t in range(start, stop):
-            ground = _Ground(split, t, arrivals)
-            ground.change([(True, predicate, row) for predicate, row in held])
-            yield _answer(t, t + 1, ground, solver)
+                del self._held[predicate, row]
+        if self.split.timeless:
+            self._ground.change(ordered)
+            if self._ground.is_crowded:  # by atoms that no row mentions any more
+                self._ground = self._anew(0)
+            yield _answer(start, stop, self._ground, self.solver)
+        elif self._idle and not self._held:
+            yield Answer(start, stop, count=1 if self.solver.models == "all" else None)
+        else:
+            for t in range(start, stop):
+                yield _answer(t, t + 1, self._anew(t), self.solver)
 
-
-def _goes_first(change: tuple[bool, Predicate, Row]) -> bool:
-    return change[0]
+    def _anew(self, t: int) -> _Ground:
+        ground = _Ground(self.split, t, self.arrivals)
+        ground.change([(True, predicate, row) for predicate, row in self._held])
+        return ground
 
 
 def _answer(start: int, stop: int, ground: _Ground, solver: Solver) -> Answer:
@@ -147,7 +168,7 @@ class _Ground:
     input, can make true.
     """
 
-    def __init__(self, split: Split, t: int, arrivals: Arrivals | None) -> None:
+    def __init__(self, split: Split, t: int, arrivals: Arrivals) -> None:
         self.split, self.t, self.arrivals = split, t, arrivals
         self.timeless = split.timeless
         self.grounder = Grounder(split.upper)
@@ -180,7 +201,7 @@ class _Ground:
 
     # -- what comes and goes ------------------------------------------------------------------------------------------
 
-    def change(self, changes: Iterable[tuple[bool, Predicate, Row]]) -> None:
+    def change(self, changes: Iterable[Change]) -> None:
         """Rows of lower predicates come (True) or go."""
         for comes, predicate, row in changes:
             for given, pattern in self._givens.get(predicate, ()):
@@ -281,8 +302,8 @@ class _Ground:
 
     def _start(self, element: Element, row: Row) -> int:
         pattern = self.grounder.patterns[element.pattern]
-        if pattern.window is None or pattern.window.kind == "time" or self.arrivals is None:
-            return 0 if pattern.window is None else max(0, self.t - pattern.window.size)
+        if pattern.window is None:
+            return 0
         return self.arrivals.start(pattern.window, pattern.predicate, row, self.t)
 
     def _elements_with(self, point: Point) -> Iterator[Element]:

@@ -140,13 +140,17 @@ class Collected:
             rows = [row for row in rows if row[0] not in self.earlier]
             rows += [(point, None, point.time + 1, self.end + 1) for point in self.earlier
                      if point.time is not None and point.time < self.end]
-        return pa.table([
-            pa.array([point.name for point, *_ in rows], pa.string()).dictionary_encode().cast(SCHEMA.field(0).type),
-            pa.array(["|".join(map(str, point.row)) for point, *_ in rows], pa.string()),
-            pa.array(["" if point.time is None else str(point.time) for point, *_ in rows], pa.string()),
-            pa.array([start for *_, start, _ in rows], pa.int64()),
-            pa.array([None if end > self.end else end for *_, end in rows], pa.int64()),
-            pa.array([model for _, model, *_ in rows], pa.int64())], schema=MODELS)
+        return rows_table([(point, model, start, None if end > self.end else end) for point, model, start, end in rows])
+
+
+def rows_table(rows: Sequence[tuple[Point, int | None, int, int | None]]) -> pa.Table:
+    """Atoms with the number of their answer stream (None: all), start and end (None: open)."""
+    return pa.table([
+        pa.array([point.name for point, *_ in rows], pa.string()).dictionary_encode().cast(SCHEMA.field(0).type),
+        pa.array(["|".join(map(str, point.row)) for point, *_ in rows], pa.string()),
+        pa.array(["" if point.time is None else str(point.time) for point, *_ in rows], pa.string()),
+        pa.array([start for *_, start, _ in rows], pa.int64()), pa.array([end for *_, end in rows], pa.int64()),
+        pa.array([model for _, model, *_ in rows], pa.int64())], schema=MODELS)
 
 
 def with_models(table: pa.Table) -> pa.Table:

@@ -15,7 +15,7 @@ from eventide.errors import InputError
 from eventide.formats import column_values
 from eventide.formats.facts import Facts
 from eventide.lars import streams
-from eventide.lars.answer_sets import Answer, Arrivals, Interval, Point, answers
+from eventide.lars.answer_sets import Answer, Interval, Point, answers
 from eventide.lars.arguments import reported_variables
 from eventide.lars.columnar import Compiled, compile_tree
 from eventide.lars.evaluation import Answers, Evaluation, ranked
@@ -105,13 +105,9 @@ class Run:
             if predicate[0].startswith("$"):
                 rows[predicate] = [(tuple(map(python_value, row)), start, stop)
                                    for row, start, stop in self.lower.rows(self.lower.now(predicate))]
-        windows = [(literal.predicate, literal.window) for rule in self.parts.upper for literal in rule.literals
-                   if literal.window is not None and literal.predicate in self.parts.predicates]
-        counting = any(window.kind != "time" for _, window in windows)
-        facts = [(time, name, tuple(map(python_value, row))) for time, name, row in streams.in_order(self.facts)] \
-            if counting else []
+        facts = ((time, name, tuple(map(python_value, row))) for time, name, row in streams.in_order(self.facts))
         try:
-            yield from answers(self.parts, rows, self.end, self.models, Arrivals(facts, windows))
+            yield from answers(self.parts, rows, self.end, self.models, facts if self.parts.counts_tuples else ())
         except TooManyModels:
             raise InputError(f"there are more than {MOST_MODELS} answer streams at one time-point; ask for the first, "
                              "or for what all (cautious) or some (brave) have in common") from None

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal as OneOf
 
 from eventide.syntax.diagnostics import Span
@@ -33,7 +34,7 @@ class Given:
     timed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Split:
     """The two programs. Predicates of the upper rules that are lower ones begin with `$`."""
 
@@ -46,6 +47,12 @@ class Split:
     """The rule that each upper rule comes from."""
 
     @property
+    def counts_tuples(self) -> bool:
+        """Whether windows over upper predicates count facts."""
+        return any(literal.window is not None and literal.window.kind != "time" for rule in self.upper
+                   for literal in rule.literals if literal.predicate in self.predicates)
+
+    @cached_property
     def timeless(self) -> bool:
         """Whether the upper rules conclude and ask about now only, so that equal inputs have equal answers."""
         heads = all(rule.head is None or rule.head.time is None for rule in self.upper)
