@@ -82,9 +82,9 @@ def emitted(session: Session | UncertainSession, changes: Changes | UncertainCha
     return _signed(changes.removed, changes.added, changes.query_time)
 
 
-def no_rows(emit: str) -> pa.Table:
-    """The columns of `windows` or `changes`, without rows."""
-    nothing = SCHEMA.empty_table()
+def no_rows(emit: str, schema: pa.Schema = SCHEMA) -> pa.Table:
+    """The columns of `windows` or `changes` of rows with these columns, without rows."""
+    nothing = schema.empty_table()
     return with_query(nothing, 0) if emit == "windows" else _signed(nothing, nothing, 0)
 
 

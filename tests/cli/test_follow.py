@@ -73,6 +73,29 @@ def test_a_stream_in_pieces_gives_what_a_run_gives(
     assert "at 50: 1 fact too late (win: 1)" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("threshold", [[], ["--threshold", "0.4"]])
+def test_uncertain_facts(threshold: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows have probabilities, as in a run over the whole; over three starts and their saved states."""
+    lines = [f"{line},{p}" for line, p in zip(
+        HEADED.splitlines(), ("probability", 0.5, 0.75, 0.25, 0.5, 1, 0.5, 1), strict=True)]
+    (folder / "whole.in.csv").write_text("\n".join(lines) + "\n")
+    options = ["--probabilistic", *threshold, "-o"]
+    assert run("--events", "whole.in.csv", "--emit", "changes", *options, "whole.csv") == 0
+    whole = (folder / "whole.csv").read_text()
+    assert whole.startswith("query_time,change,fluent,args,value,start,end,probability\n") and ",0.5\n" in whole
+    stream = folder / "stream.csv"
+    stream.touch()
+    for part in (lines[:4], lines[4:6], lines[6:]):
+        monkeypatch.setattr(module.time, "sleep", Interrupted(stream, ["\n".join(part) + "\n"]))
+        assert run("--events", "stream.csv", "--follow", "--state", "state", *options, "grown.csv") == 130
+    covered = "".join(line for line in whole.splitlines(keepends=True) if not line.startswith("70"))
+    assert (folder / "grown.csv").read_text() == covered
+    assert run("--events", "stream.csv", "--follow", "--state", "state", "-o", "grown.csv") == 1  # it is another stream
+    feed(monkeypatch, cut("\n".join(lines), 9))
+    assert run("--events", "-", "--follow", *options, "out.csv") == 0
+    assert (folder / "out.csv").read_text() == whole
+
+
 def test_standard_output(folder: Path) -> None:
     command = [sys.executable, "-m", "eventide", "-q", "run", "rules.ec", *OPTIONS, "--events", "-", "--follow"]
     child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

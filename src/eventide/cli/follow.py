@@ -17,7 +17,7 @@ import numpy as np
 from eventide.cli.messages import messages
 from eventide.cli.run import account, bad_path, by_name, count_of, late_columns, late_path, standard_output, too_late
 from eventide.engine.recognition import Settings
-from eventide.engine.session import Changes
+from eventide.engine.session import Changes, Session
 from eventide.errors import InputError, RuleError
 from eventide.formats.facts import Facts, chosen
 from eventide.formats.problems import SHOWN, BadRows, write_bad_rows
@@ -28,6 +28,8 @@ from eventide.results import emitted, listed, no_rows
 
 if TYPE_CHECKING:
     from eventide.formats.expected import TimeUnit
+    from eventide.probability.recognition import Uncertainty
+    from eventide.probability.session import UncertainChanges, UncertainSession
     from eventide.syntax.diagnostics import Diagnostic
 
 FIRST = -(2**63)
@@ -44,6 +46,7 @@ class Options:
     bad_rows: BadRows = "fail"
     late: str = "report"
     time_unit: TimeUnit | None = None
+    uncertainty: Uncertainty | None = None
 
 
 @dataclass
@@ -66,9 +69,7 @@ class Following:
         self.program, self.options, self.out, self.state = program, options, out, state
         settings = options.settings
         self.step = settings.step or settings.window or 1
-        self.session = program.session(window=settings.window, start=settings.start, tick=settings.tick,
-                                       initially_at=settings.initially_at, ties=settings.ties,
-                                       horizon=options.horizon, fluents=options.fluents)
+        self.session = _session(program, options)
         self.now = Position(Place(), settings.start)
         self._known = {"source": path, **json.loads(json.dumps(asdict(options)))}
         if state is not None and state.exists():
@@ -98,7 +99,7 @@ class Following:
 
     def _pieces(self, poll: float) -> Iterator[Columns]:
         """The rows of each query time; each time this goes on, those before have been handed to `write`."""
-        yield sorted_columns(no_rows(self.options.emit))
+        yield sorted_columns(no_rows(self.options.emit, self.session.answer().schema))
         if self.session.query_time is not None:
             self._waiting.clear()  # the header is there already
         self._commit()
@@ -157,7 +158,7 @@ class Following:
             self._save()
             query += self.step
 
-    def _tell_late(self, changes: Changes) -> None:
+    def _tell_late(self, changes: Changes | UncertainChanges) -> None:
         if not changes.late.num_rows:
             return
         if self.options.late == "fail":
@@ -209,10 +210,23 @@ class Following:
             self.now = Position(place, **position)
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(f"{state} is no state of a stream: {error}") from error
-        other = [name for name, value in saved["options"].items() if self._known.get(name) != value]
+        known = saved["options"]
+        other = sorted(name for name in {*known, *self._known} if known.get(name) != self._known.get(name))
         if other:
             raise InputError(f"{state} was saved with other options ({', '.join(other)}); remove it to start again")
         self.session = self.program.restore(session)
+
+
+def _session(program: Program, options: Options) -> Session | UncertainSession:
+    """A session that has seen nothing yet."""
+    settings = options.settings
+    if options.uncertainty is not None:
+        return program.session(probabilistic=True, threshold=options.uncertainty.threshold, window=settings.window,
+                               start=settings.start, tick=settings.tick, initially_at=settings.initially_at,
+                               fluents=options.fluents)
+    return program.session(window=settings.window, start=settings.start, tick=settings.tick,
+                           initially_at=settings.initially_at, ties=settings.ties, horizon=options.horizon,
+                           fluents=options.fluents)
 
 
 def _above(facts: Facts, problems: Sequence[Diagnostic]) -> Facts:

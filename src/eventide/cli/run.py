@@ -198,7 +198,6 @@ def run(
         window = step
     _check_probabilities(probabilistic, {"--threshold": threshold, "--history": history},
                          {"--horizon": (horizon, "Allen relations have no probabilities yet"),
-                          "--follow": (follow or None, "streams that are followed know certain facts only"),
                           "--history": (history if window is not None and history == "exact" else None,
                                         "windows forget the past; --history marginal does not need it")})
     if follow:
@@ -232,7 +231,8 @@ def run(
         from eventide.cli.follow import Following, Options
 
         wanted: Literal["windows", "changes"] = "windows" if emit == "windows" else "changes"
-        options = Options(settings, wanted, chosen, horizon, bad_rows, late, time_unit)
+        options = Options(settings, wanted, chosen, horizon, bad_rows, late, time_unit, uncertainty)
+        _tell_of_probabilities(loaded, None, probabilistic, history, chosen)
         Following(loaded, options, events[0], out, state).run(poll)
         return
     if engine == "spark":
