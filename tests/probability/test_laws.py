@@ -14,6 +14,7 @@ from tests.probability import oracle
 
 from eventide.kernels.support_sets import _uniform
 from eventide.probability import Durations, Recogniser, intervals
+from eventide.probability.points import points_of
 
 UNIT = oracle.UNIT
 Case = tuple[list[int], int]
@@ -91,6 +92,31 @@ def slow(name: str, memory: int, threshold: int, seed: int) -> oracle.Resolve:
         bins = Durations(*durations).bins(memory)
         return oracle.by_bins((bins * (memory // len(bins) + 1))[:memory], threshold / UNIT)
     return oracle.by_duration(memory, *durations, lambda now, point: _uniform(np.uint64(seed), now, point))
+
+
+@given(streams(), st.sampled_from([{}, {"memory": 3}, {"memory": 4, "durations": (6, 2), "forget": True}]), st.data())
+def test_a_look_ahead_changes_nothing(case: Case, options: dict[str, Any], data: st.DataObject) -> None:
+    """What is seen is what would come; then the streams are as they were, whoever began meanwhile."""
+    probs, threshold = case
+    stream = Recogniser(text(threshold), **options)
+    whole = Recogniser(text(threshold), **{**options, "forget": False})
+    first = 0
+    for size in data.draw(st.composite(cut)(len(probs))):
+        part = doubles(probs[first : first + size])
+        before = stream.save()
+        ahead = points_of({"a": part, f"new{first}": part[::-1]})
+        seen = stream.peek(ahead)
+        assert stream.save() == before
+        given = Recogniser.restore(before)
+        given.forget = False
+        given.take(ahead)
+        assert list(seen) == list(given.intervals())
+        for each in (stream, whole):
+            each.take(points_of({"a": part}))
+        first += size
+    held = list(whole.intervals())
+    assert [row for row in stream.intervals() if row not in held] == []
+    assert options.get("forget") or list(stream.intervals()) == held
 
 
 @pytest.mark.parametrize("name", BOUNDED)

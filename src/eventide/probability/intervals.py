@@ -315,13 +315,15 @@ class Recogniser:
             now.forget = False
             now.take(points)
             return now.intervals()
-        before, forget = self._columns(), self.forget
+        before, forget, names = self._columns(), self.forget, self.names
         streams, rows, sizes = len(self.keys), before[0].shape[0], self._supports.size.copy()
         state = {name: each.copy() for name, each in self._streams._asdict().items()}
         self.forget = False
-        taken = self.take(points)
-        found = self.intervals()
-        self.forget = forget
+        try:
+            taken = self.take(points)
+            found = self.intervals()
+        finally:
+            self.forget, self.names = forget, names
         found = replace(found, keys=list(found.keys))
         for key in self.keys[streams:]:
             del self._number_of[key], self._row_of[key]
