@@ -85,6 +85,8 @@ def test_streams_that_make_no_sense_are_refused() -> None:
     for options, message in (({"horizon": 5}, "Allen relations have no probabilities yet"),
                              ({"history": "exact"}, "history exact keeps the whole past"),
                              ({"threshold": "0.5", "emit": "final"}, "none is ever final"),
+                             ({"memory": 5}, "give a threshold"),
+                             ({"probabilistic": False, "memory": 5}, "need probabilistic=True"),
                              ({"probabilistic": False, "threshold": 0.5}, "need probabilistic=True")):
         with pytest.raises(InputError, match=message):
             flow_of(program, **{"buckets": 2, "window": 5, "probabilistic": True, **options})

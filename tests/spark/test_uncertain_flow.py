@@ -82,12 +82,12 @@ def meetings(seed: int) -> pa.Table:
     return pa.table({name: [row[i] for row in rows] for i, name in enumerate(names)})
 
 
-@pytest.mark.parametrize("threshold", [None, "0.5"])
-def test_people_who_meet(threshold: str | None) -> None:
+@pytest.mark.parametrize("options", [{}, {"threshold": "0.5"}, {"threshold": "0.4", "memory": 5, "durations": (9, 4)}])
+def test_people_who_meet(options: dict[str, Any]) -> None:
     """Rules that combine entities: facts of partners are in every bucket, and each is counted and listed once."""
     program, table = ev.parse(MEET), meetings(7)
     units = units_of([program.read(table.slice(at, 50)) for at in range(0, len(table), 50)])
-    options: dict[str, Any] = {"window": 20, "step": 10, "start": 5, "probabilistic": True, "threshold": threshold}
+    options = {"window": 20, "step": 10, "start": 5, "probabilistic": True, **options}
     wanted = Local(program, **options).changes(units)
     assert len(wanted.rows) > 300 and wanted.late and wanted.counts["before_start"]
     assert sum(row[2] == "talking" for row in wanted.rows) > 50

@@ -213,11 +213,14 @@ class Rules(Section):
     probabilistic: bool = False
     threshold: Annotated[float, Field(ge=0, le=1)] | None = None
     history: Literal["marginal", "exact"] | None = None
+    memory: Annotated[int, Field(ge=0)] | None = None
+    durations: tuple[float, float] | None = None
 
     @model_validator(mode="after")
     def _needs_probabilities(self) -> Rules:
-        if not self.probabilistic and (self.threshold is not None or self.history is not None):
-            raise ValueError("threshold and history need probabilistic = true")
+        asked = [name for name in ("threshold", "history", "memory", "durations") if getattr(self, name) is not None]
+        if asked and not self.probabilistic:
+            raise ValueError(f"{' and '.join(asked)} need{'s' if len(asked) == 1 else ''} probabilistic = true")
         return self
 
 

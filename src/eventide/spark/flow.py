@@ -56,6 +56,8 @@ class Flow:
     fluents: tuple[str, ...] | None = None
     options: tuple[tuple[str, object], ...] = ()
     uncertainty: Uncertainty | None = None
+    memory: int | None = None
+    durations: tuple[float, float] | None = None
 
     @property
     def last(self) -> int:
@@ -135,8 +137,9 @@ class Flow:
             from eventide.spark.uncertain import UncertainBucket
 
             return UncertainBucket(self, stage, number, program.session(
-                probabilistic=True, threshold=self.uncertainty.threshold, window=self.window, start=self.start,
-                tick=self.tick, initially_at=self.initially_at, fluents=fluents), clock)
+                probabilistic=True, threshold=self.uncertainty.threshold, memory=self.memory, durations=self.durations,
+                window=self.window, start=self.start, tick=self.tick, initially_at=self.initially_at, fluents=fluents),
+                clock)
         return CertainBucket(self, stage, number, program.session(
             window=self.window, start=self.start, tick=self.tick, initially_at=self.initially_at, ties=self.ties,
             horizon=self.horizon, fluents=fluents), clock, {})
@@ -174,7 +177,7 @@ def flow_of(program: Program, *, buckets: int, window: int, step: int | None = N
             start: int | None = None, tick: int = 1, ties: str = "termination", initially_at: int = 0,
             horizon: int | None = None, emit: FlowEmit = "changes", fluents: Sequence[str] | None = None,
             probabilistic: bool = False, threshold: Threshold | None = None, history: History | None = None,
-            **options: object) -> Flow:
+            memory: int | None = None, durations: tuple[float, float] | None = None, **options: object) -> Flow:
     """How a program runs over a stream in so many buckets; `Flow.diagnostics` says what is not spread, and why.
 
     `delay` is how long the clock waits for late facts: a query time is passed when a fact comes that is later than it
@@ -190,10 +193,13 @@ def flow_of(program: Program, *, buckets: int, window: int, step: int | None = N
             raise EventideError(f"{name} is {number}; it must be at least {least}")
     model = program.model
     if uncertainty is None:
+        if memory is not None or durations is not None:
+            raise InputError("memory and durations need probabilistic=True")
         program.require_certain()
         plan, spread = model.plan, streamed
     else:
         _check_uncertain(program, uncertainty, window, horizon, emit, fluents)
+        program.session(probabilistic=True, threshold=threshold, memory=memory, durations=durations, fluents=fluents)
         plan, spread = program.uncertain_plan(fluents), streamed_apart
     program.wanted(fluents)
     found = in_one_bucket(plan, model.inputs) if buckets == 1 else spread(
@@ -201,7 +207,7 @@ def flow_of(program: Program, *, buckets: int, window: int, step: int | None = N
     if found.one_bucket:
         buckets = 1
     return Flow(program, found, buckets, window, step, delay, start, tick, ties, initially_at, horizon, emit,
-                None if fluents is None else tuple(fluents), tuple(options.items()), uncertainty)
+                None if fluents is None else tuple(fluents), tuple(options.items()), uncertainty, memory, durations)
 
 
 def _check_uncertain(program: Program, uncertainty: Uncertainty, window: int, horizon: int | None, emit: str,

@@ -34,7 +34,8 @@ def identity_of(flow: Flow, source: Mapping[str, object]) -> dict[str, Any]:
             "fluents": None if flow.fluents is None else sorted(flow.fluents),
             "probabilistic": None if flow.uncertainty is None else True,
             "threshold": None if flow.uncertainty is None or flow.uncertainty.threshold is None
-            else str(flow.uncertainty.threshold), **source},
+            else str(flow.uncertainty.threshold), "memory": flow.memory,
+            "durations": None if flow.durations is None else list(flow.durations), **source},
     }
 
 

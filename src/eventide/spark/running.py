@@ -91,7 +91,7 @@ def prepare(config: StreamConfig) -> Prepared:
                    step=window.step, delay=window.delay, start=window.start, tick=window.tick, horizon=window.horizon,
                    emit=window.emit, fluents=config.rules.fluents or None,
                    probabilistic=config.rules.probabilistic, threshold=config.rules.threshold,
-                   history=config.rules.history)
+                   history=config.rules.history, memory=config.rules.memory, durations=config.rules.durations)
     return Prepared(config, program, flow, identity_of(flow, _source_of(config)))
 
 

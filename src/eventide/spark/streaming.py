@@ -49,7 +49,8 @@ def stream(program: Program, events: object, *, window: int, step: int | None = 
            start: int | None = None, tick: int = 1, emit: FlowEmit = "changes", fluents: Sequence[str] | None = None,
            initially_at: int = 0, ties: str = "termination", horizon: int | None = None, buckets: int | None = None,
            late: bool = False, probabilistic: bool = False, threshold: Threshold | None = None,
-           history: History | None = None, **options: Any) -> DataFrame:
+           history: History | None = None, memory: int | None = None, durations: tuple[float, float] | None = None,
+           **options: Any) -> DataFrame:
     """Recognise over a stream: a streaming DataFrame of the changes at each query time.
 
     `events` is a streaming DataFrame (columns `time`, `event`, arguments), or a dict of them by event name. A query
@@ -65,7 +66,7 @@ def stream(program: Program, events: object, *, window: int, step: int | None = 
     flow = flow_of(program, buckets=buckets or int(session.conf.get("spark.sql.shuffle.partitions") or 1),
                    window=window, step=step, delay=delay, start=start, tick=tick, emit=emit, fluents=fluents,
                    initially_at=initially_at, ties=ties, horizon=horizon, probabilistic=probabilistic,
-                   threshold=threshold, history=history, **options)
+                   threshold=threshold, history=history, memory=memory, durations=durations, **options)
     for problem in flow.diagnostics:
         warnings.warn(problem.message, stacklevel=2)
     for name, value in SETTINGS.items():
