@@ -96,6 +96,20 @@ def test_facts_arrive_in_the_order_of_their_sources() -> None:
         ("p", 1): [1, 3], ("s", 0): [2], ("q", 1): [0]}
 
 
+def test_tables_may_take_facts_back_and_say_what_is_not_used() -> None:
+    table = pa.table({"time": [1, 2, 1], "event": ["p", "p", "p"], "who": ["a", "b", "a"], "arrival": [1, 2, 5],
+                      "probability": [0.5, 1.0, 0.5], "op": ["+", "+", "-"]})
+    facts = read(table)
+    assert [note.code for note in facts.notes] == ["arrival-unused", "probability-unused"]
+    assert parse("h(X) :- p(X) [1].").run(facts, end=4).timeline() == {"h(b)": [(2, 4)]}
+
+
+def test_one_name_may_have_several_numbers_of_arguments(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("p|1|1|a\np|1|1|a|b\np|2|2|a|b\n")
+    assert parse("h(X) :- p(X) [1]. g(X,Y) :- p(X,Y).").run(tmp_path / "e.csv").timeline() == {
+        "h(a)": [(1, None)], "g(a,b)": [(1, None)]}
+
+
 @pytest.mark.parametrize(("stream", "code", "line"), [
     ('{"time": 1, "facts": ["p(X)"]}', "bad-fact", 1),
     ('{"time": 1, "facts": ["p"]}\n{"time": "x", "facts": []}', "bad-time-point", 2),

@@ -10,14 +10,17 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from eventide.engine.loading import NEVER, without_retractions
 from eventide.formats import facts_from
-from eventide.formats.facts import BadRow, Facts, FactTable, Ints, Value, column_of, column_values, merged
+from eventide.formats.facts import BadRow, Facts, FactTable, Ints, Value, chosen, column_of, column_values, merged
 from eventide.formats.files import Text, read_text
 from eventide.formats.problems import BadRows, diagnostic, input_error, settled
+from eventide.syntax.diagnostics import Diagnostic, Span
 from eventide.syntax.lars import parse
 from eventide.syntax.terms import Atom, Number, arguments_of, functor_of
 
@@ -25,6 +28,7 @@ _PLAIN = re.compile(r"\s*([a-z]\w*)\s*(?:\(([^()\"']*)\))?\s*\.?\s*\Z", re.ASCII
 _NUMBER = re.compile(r"-?[0-9]+\Z")
 _WORD = re.compile(r"[a-z]\w*\Z", re.ASCII)
 LATEST = 2**62
+MOST_ARGUMENTS = 64
 
 
 def read(events: object, *, bad_rows: BadRows = "fail", bad_file: str | os.PathLike[str] | None = None,
@@ -45,8 +49,9 @@ def read(events: object, *, bad_rows: BadRows = "fail", bad_file: str | os.PathL
         elif isinstance(source, str | os.PathLike) and (text := _stream_text(os.fspath(source))) is not None:
             parts.append(_of_items(_lines(text), text.source))
         else:
-            parts.append(facts_from(source, lambda name: "event", bad_rows="skip", **options))
-    return settled(_from_zero_on(merged(parts)), bad_rows, bad_file)
+            parts.append(facts_from(source, lambda name: "event", arities=lambda name: range(MOST_ARGUMENTS),
+                                    bad_rows="skip", **options))
+    return settled(_from_zero_on(_as_if_on_time(merged(parts))), bad_rows, bad_file)
 
 
 def arrival_numbers(facts: Facts) -> dict[tuple[str, int], Ints]:
@@ -186,6 +191,24 @@ def _entry(item: object) -> tuple[int, Sequence[str]] | None:
     time, texts = item
     whole = isinstance(time, int) and not isinstance(time, bool) and abs(time) < LATEST
     return (time, texts) if whole and isinstance(texts, list | tuple) else None
+
+
+def _as_if_on_time(facts: Facts) -> Facts:
+    """Facts that are not taken back, each counted when it occurs; what is not used of them is noted."""
+    notes = list(facts.notes)
+    for column, meaning in (("arrival", "when facts arrive: each counts when it occurs"),
+                            ("probability", "the probabilities of facts: they are certain")):
+        table = next((table for table in facts if getattr(table, column) is not None), None)
+        if table is not None:
+            notes.append(Diagnostic("info", f"{column}-unused", f"LARS does not use {meaning}",
+                                    Span(table.source, 1, 1, 1, 2)))
+    tables = {}
+    for key, table in facts.tables.items():
+        if table.op is not None:
+            inserted, removed, _ = without_retractions(table)
+            table = chosen(inserted, np.flatnonzero(removed == NEVER))
+        tables[key] = replace(table, arrival=None, probability=None, op=None)
+    return replace(facts, tables=tables, notes=tuple(notes))
 
 
 def _from_zero_on(facts: Facts) -> Facts:
