@@ -145,6 +145,8 @@ def _compared(rule: Rule) -> Iterator[tuple[str, str | Term]]:
     times = time_variables(rule)
     bound = {v.name for lit in rule.literals if not lit.negated for v in lit.variables()}
     for comparison in rule.comparisons:
+        if comparison.operator not in ("=", "!="):  # order is between numbers
+            continue
         for side, other in ((comparison.left, comparison.right), (comparison.right, comparison.left)):
             if not isinstance(side, Variable) or side.name not in ordinary:
                 continue

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from eventide.algebra import nodes as n
-from eventide.algebra.expressions import Apply, Column, Constant, Expression, Kind, Logic
+from eventide.algebra.expressions import Apply, Column, Constant, Expression, Logic
 from eventide.algebra.expressions import Comparison as Test
 from eventide.lars.arguments import bound_by, local_variables, ordinary_variables, reported_variables, time_variables
 from eventide.lars.windows import AT, LEAVING, Atoms, Part, shorter, without
@@ -19,7 +19,6 @@ from eventide.syntax.terms import Atom, Compound, Number, Term, Variable, argume
 
 _OPERATORS = {"+": "+", "-": "-", "*": "*", "/": "quotient", "%": "rem", "^": "^"}
 _NUMERIC = {"<": "<", "<=": "=<", ">": ">", ">=": ">="}
-_WORDS = {"<": "@<", "<=": "@=<", ">": "@>", ">=": "@>="}
 
 
 @dataclass(frozen=True)
@@ -326,17 +325,19 @@ class Body:
 
     def _test(self, comparison: Comparison, places: dict[str, str]) -> Expression:
         left, right = (self._expression(side, places) for side in (comparison.left, comparison.right))
-        words = not any(isinstance(side, Compound | Number) or (isinstance(side, Variable) and side.name in places)
+        if comparison.operator not in ("=", "!="):
+            if any(isinstance(side, Atom) for side in (comparison.left, comparison.right)):
+                return Logic("or", ())  # order is between numbers
+            return Test(_NUMERIC[comparison.operator], left, right)
+        plain = not any(isinstance(side, Compound | Number) or (isinstance(side, Variable) and side.name in places)
                         for side in (comparison.left, comparison.right))
-        if comparison.operator in ("=", "!="):
-            same = _same(left, right) if words else Test("=:=", left, right)
+        if plain:
+            same = _same(left, right)
             return same if comparison.operator == "=" else Logic("not", (same,))
-        size = Test(_NUMERIC[comparison.operator], left, right)
-        if not words:
-            return size
-        both = Logic("and", (Kind("atom", left), Kind("atom", right), Test(_WORDS[comparison.operator], left, right)))
-        return both if any(isinstance(side, Atom) for side in (comparison.left, comparison.right)) else Logic(
-            "or", (size, both))
+        if any(isinstance(side, Compound) for side in (comparison.left, comparison.right)):  # it may have no value
+            return Test("=:=" if comparison.operator == "=" else "=\\=", left, right)
+        same = Test("=:=", left, right)
+        return same if comparison.operator == "=" else Logic("not", (same,))
 
 
 def _same(left: Expression, right: Expression) -> Expression:

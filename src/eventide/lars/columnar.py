@@ -39,11 +39,16 @@ class Compiled:
     background: dict[Predicate, list[Term]]
     contradictions: dict[str, Rule] = field(default_factory=dict)
     """The definitions of contradictions, by name."""
-    counts_tuples: bool = False
-    """Whether a window counts tuples, so that the order of arrival matters."""
+    tuple_windows: tuple[tuple[Predicate, Window], ...] = ()
+    """The windows that count tuples, so that the order of arrival matters, with the predicates they are of."""
     lookback: int | None = 0
-    """How long a fact matters, in time-points; None: for ever, or as long as few facts follow."""
+    """For how many time-points a fact can matter to windows of time; None: for ever."""
     _plans: dict[tuple[Predicate, str], n.Node | None] = field(default_factory=dict)
+
+    @property
+    def counts_tuples(self) -> bool:
+        """Whether the order of arrival matters."""
+        return bool(self.tuple_windows)
 
     def now(self, predicate: Predicate) -> n.Node | None:
         """Where atoms of a predicate hold, each at its own time-point."""
@@ -152,7 +157,7 @@ class _Strata:
             if definition is not None:
                 strata.append(n.Stratum(len(strata) + 1, (definition,)))
         return Compiled(Sharing().plan(n.Plan(tuple(strata))), self.types, self.parts, tuple(self.by_head), ranked,
-                        background, contradictions, _counts_tuples(self.rules), lookback_of(self.rules))
+                        background, contradictions, _tuple_windows(self.rules), lookback_of(self.rules))
 
     def _fields(self, predicate: Predicate) -> n.Fields:
         return tuple(n.Field(f"{name_of(predicate)}.{i}", type_) for i, type_ in enumerate(self.types.of(predicate)))
@@ -207,20 +212,20 @@ def _as_intervals(conclusion: Conclusion) -> Conclusion:
     return Conclusion(Part("now", ""), n.Spread(node, 0))
 
 
-def _counts_tuples(rules: Sequence[Rule]) -> bool:
-    return any(literal.window is not None and literal.window.kind != "time"
-               for rule in rules for literal in rule.literals)
+def _tuple_windows(rules: Sequence[Rule]) -> tuple[tuple[Predicate, Window], ...]:
+    return tuple((literal.predicate, literal.window) for rule in rules for literal in rule.literals
+                 if literal.window is not None and literal.window.kind != "time")
 
 
 def lookback_of(rules: Sequence[Rule]) -> int | None:
-    """For how many time-points a fact can matter; None if no number of time-points tells."""
+    """For how many time-points a fact can matter to windows of time; None if for ever."""
     longest = 0
     for rule in rules:
         for literal in rule.literals:
             if literal.modality == "now":
                 continue
-            window: Window | None = literal.window
-            if window is None or window.kind != "time":
+            if literal.window is None:
                 return None
-            longest = max(longest, window.size)
+            if literal.window.kind == "time":
+                longest = max(longest, literal.window.size)
     return longest

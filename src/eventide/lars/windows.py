@@ -160,16 +160,15 @@ class Atoms:
         """What of a part is in the window: rows stamped with their time."""
         stamp, window = stamp_of(literal), literal.window
         size = 0 if literal.modality == "now" else window.size if window is not None and window.kind == "time" else None
-        ranked = window is not None and window.kind != "time"
-        counted = self._arrivals(literal, window) if window is not None and ranked else None
+        if part.kind == "now":  # at t it is known of t alone, which is in every window
+            return n.Spread(n.Instants(narrow(self.leaf(literal, part, None))), 0, stamp)
+        if part.ranked and window is not None and window.kind != "time":
+            return n.Spread(narrow(self.leaf(literal, part, None)), None, stamp, LEAVING)
+        counted = self._arrivals(literal, window) if window is not None and window.kind != "time" else None
         leaf = narrow(self.leaf(literal, part, stamp), keep=() if counted is None else n.names(counted.fields))
         if part.kind == "rows":
             leaf = n.Spread(n.Instants(n.Always(leaf)), size, stamp)
-        elif part.kind == "now":  # at t it is known of t alone, which is in every window
-            return n.Spread(n.Instants(leaf), 0, stamp)
         elif part.kind == "points":
-            if ranked and part.ranked:
-                return n.Spread(leaf, None, stamp, LEAVING)
             leaf = n.Spread(leaf, shorter(part.life, size), stamp)
         elif size is not None:
             leaf = n.Aged(leaf, stamp, size)
@@ -184,8 +183,19 @@ class Atoms:
         facts = next((part for part in self.parts_of(literal) if part.ranked), None)
         if facts is None:
             return None
-        fields = self.leaf(Literal(literal.atom), facts, None).fields
-        return n.Project(n.Events(facts.name, fields), tuple(fields[place].name for place in window.by))
+        # counted before any fact is left out; a variable that stands twice may be told by its second place
+        types = self.types.of(literal.predicate)
+        fields = (*(n.Field(f"${i}", type_) for i, type_ in enumerate(types)), n.Field(RANK, n.NUMBER))
+        arguments = arguments_of(literal.atom)
+        by: dict[str, int] = {}
+        counted: n.Node = n.Events(facts.name, fields)
+        for place in window.by:
+            name = str(arguments[place])
+            if name in by:
+                counted = n.Same(counted, f"${by[name]}", f"${place}")
+            by.setdefault(name, place)
+        kept = n.Project(counted, tuple(f"${place}" for place in by.values()))
+        return n.Rename(kept, tuple(n.Field(name, types[place]) for name, place in by.items()))
 
     def _always(self, literal: Literal, narrow: Step) -> n.Node | None:
         parts, window, stamp = self.parts_of(literal), literal.window, stamp_of(literal)
