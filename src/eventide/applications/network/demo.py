@@ -16,7 +16,6 @@ from eventide.applications.demonstration import (
     Say,
     Stage,
     perform,
-    richest,
     spark_session,
     summary,
     timeline,
@@ -56,8 +55,9 @@ def run(out: Path, say: Say, *, nodes: int = NODES, signals: int = SIGNALS, unit
     rows = show.intervals.to_pylist()
     numbers = Counter(str(row["fluent"]) for row in rows)
     say("what was derived\n" + "\n".join(summary(numbers, show.facts, show.took)))
-    node = richest([{**row, "args": row["args"].partition("|")[0]} for row in rows], SHOWN)
-    say(f"node {node}, from 0 to {units}\n" + "\n".join(_pictured(rows, node, units)))
+    busy = Counter(row["args"].partition("|")[0] for row in rows if row["fluent"] == "flags")
+    for node, _ in busy.most_common(1):
+        say(f"node {node}, from 0 to {units}\n" + "\n".join(_pictured(rows, node, units)))
     say(f"to do the same by hand, in {out}:\n   eventide run network.mtl --events network.facts -o intervals.csv")
 
 

@@ -12,7 +12,9 @@ from eventide.applications.streams import Columns, alternating
 
 UNIT = 10
 """Ticks of the columns in one time unit of the rules."""
-NEIGHBOURS, FAILURES = 2, 2
+NEIGHBOURS, FAILURES, ASSIGNMENTS = 2, 2, 4
+LONGEST = 40 * UNIT
+"""No node is assigned a signal for longer; what goes on is passed on by neighbours."""
 _DENSE, _PAUSE, _PAUSES = (1, 15), (21, 90), 0.03
 
 
@@ -31,13 +33,13 @@ def generate(nodes: int = 20, signals: int = 20, units: int = 600, seed: int = 0
     receivers = np.repeat(np.arange(nodes), NEIGHBOURS)
     senders = (receivers + rng.integers(1, max(nodes, 2), receivers.size)) % nodes
     link, joined, parted = _up(rng, receivers.size, last)
-    first = rng.integers(0, nodes, signals)
+    watched, begun, over = alternating(rng, signals, ASSIGNMENTS, last)
     return {
         "node": {"start": begin, "end": end, "node": names[up]},
         "connected": {"start": joined, "end": parted, "receiver": names[receivers[link]],
                       "sender": names[senders[link]]},
-        "assigned": {"start": np.zeros(signals, np.int64), "end": np.full(signals, min(20 * UNIT, last)),
-                     "node": names[first], "signal": words},
+        "assigned": {"start": begun, "end": np.minimum(over, begun + LONGEST),
+                     "node": names[rng.integers(0, nodes, watched.size)], "signal": words[watched]},
         "signal": {"start": reading, "end": reading, "signal": words[sender]},
     }
 
