@@ -26,6 +26,8 @@ from eventide.mtl.reasoning import Choice, Reasoner, at_times
 from eventide.mtl.stepping import Held, Piece, Step, piece_of
 
 Times = Sequence[Fraction | int | str]
+MANY = 2048
+"""How many facts a step takes in, where nothing is said of steps; more where more than half as many are held."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,8 @@ class StreamReport:
 
     variant: str
     reason: str
-    step: Fraction
+    step: Fraction | None
+    """How long a step was; None: as long as it took to have facts enough, or from one time of them to the next."""
     steps: int
     facts: int
     peak: int
@@ -78,7 +81,8 @@ class StreamReport:
 
     def __str__(self) -> str:
         how = "with #-facts" if self.variant == "hash" else "by Algorithm 1"
-        return (f"{self.facts:,} facts in {self.steps:,} steps of {self.step}, {how} ({self.reason}); at most "
+        size = "" if self.step is None else f" of {self.step}"
+        return (f"{self.facts:,} facts in {self.steps:,} steps{size}, {how} ({self.reason}); at most "
                 f"{self.peak:,} elements in memory, {self.held:,} between steps")
 
 
@@ -92,13 +96,14 @@ class Streaming:
             raise EventideError(f"the step is {step}; it must be more than 0")
         self.reasoner = Reasoner(compiled, wanted, variant, facts.denominator)
         self.points, self.at = points, at
-        self.length = step or 8 * self.reasoner.memory.window or Fraction(1)
-        for number in (self.length, *([end] if end is not None else []), *(at.numbers if at is not None else ())):
+        self.length = step
+        for number in (*(n for n in (step, end) if n is not None), *(at.numbers if at is not None else ())):
             self.reasoner.refine(number.denominator)
         self._facts = {name: applied(None, piece, signs)[0] if (signs < 0).any() else by_start(piece)
                        for name, (piece, signs) in self.reasoner.coded(facts).items()}
         self._number = sum(map(len, self._facts.values()))
         self._instants = self._event_cells()
+        self._starts = np.sort(np.concatenate([np.empty(0, np.int64), *(p.starts for p in self._facts.values())]))
         self.endless: list[str] = []
         """The predicates of cycles that may go on for ever, where no end was given: the run stops after a while."""
         self._whole = end is None and at is None
@@ -128,33 +133,36 @@ class Streaming:
         held = Held()
         self._steps = self._peak = self._held = 0
         sent = dict.fromkeys(self._facts, 0)
-        for cell in self._boundaries():
+        now: int | None = None
+        while now is None or now < self._last:
+            now = self._after(now, held.size)
             given: dict[str, Piece] = {}
             for name, piece in self._facts.items():
-                until = int(np.searchsorted(piece.starts, cell, "right"))
+                until = int(np.searchsorted(piece.starts, now, "right"))
                 given[name] = piece.take(slice(sent[name], until))
                 sent[name] = until
-            step = self.reasoner.step(held, given, cell + 1)
+            step = self.reasoner.step(held, given, now + 1)
             held = step.held
             self._steps += 1
             self._peak, self._held = max(self._peak, step.peak), max(self._held, held.size)
             yield step
 
-    def _boundaries(self) -> Iterator[int]:
-        """The instants at which steps end: each `step` after the one before, the last at the end of the run."""
-        length, last = self.reasoner.cell(self.length), self._last
-        now = min(int(self._instants[0]) if self._instants.size else last, last)
+    def _after(self, now: int | None, held: int) -> int:
+        """The instant at which the next step ends; at the latest, the end of the run."""
+        first = int(self._instants[0]) if self._instants.size else self._last
+        if now is None and self.points:
+            return min(first, self._last)
+        now = first if now is None else now
+        after = self._last
+        if self.length is not None:
+            after = now + self.reasoner.cell(self.length)
+        elif not self.points:  # as many facts as are worth the effort: what is held is looked at in every step
+            index = int(np.searchsorted(self._starts, now, "right")) + max(MANY, 2 * held)
+            after = (int(self._starts[index]) + 1) // 2 * 2 if index < self._starts.size else after
         if self.points:
-            yield now
-        while now < last or not self.points:
-            after = now + length
-            if self.points:
-                following = int(np.searchsorted(self._instants, now, "right"))
-                after = min(after, int(self._instants[following])) if following < self._instants.size else after
-            now = min(after, last)
-            yield now
-            if now >= last:
-                return
+            following = int(np.searchsorted(self._instants, now, "right"))
+            after = min(after, int(self._instants[following])) if following < self._instants.size else after
+        return min(after, self._last)
 
     def moments(self, step: Step) -> Array:
         """The cells of a step at which answers are asked for."""
