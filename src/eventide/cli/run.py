@@ -180,9 +180,9 @@ def run(
     refuse_options("the Event Calculus", {"--at": (at, "it is for .mtl"), "--variant": (variant, "it is for .mtl")})
     for option, length in {"--step": step, "--horizon": horizon}.items():
         if isinstance(length, Fraction):
-            raise typer.BadParameter(f"{length} is no whole number", param_hint=option)
+            raise typer.BadParameter(f"{length} is no whole number", param_hint=f"'{option}'")
         if length is not None and length < 1:
-            raise typer.BadParameter("Input should be greater than or equal to 1", param_hint=option)
+            raise typer.BadParameter("Input should be greater than or equal to 1", param_hint=f"'{option}'")
     for option, number in {"window": window, "step": step, "start": start, "end": end, "tick": tick,
                            "initially-at": initially_at, "horizon": horizon}.items():
         if number is not None and abs(number) > LARGEST:
