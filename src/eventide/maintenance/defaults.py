@@ -28,32 +28,28 @@ def extensions(network: Network[Key], facts: Iterable[Key]) -> Iterator[frozense
 
 
 def extended(network: Network[Key], facts: int) -> Iterator[int]:
-    """The extensions of an environment. Where every p is decided by those before it, as in stratified programs whose
-    negations come in order of their strata, there is no search."""
-    yield from _search(network, facts, network.outs(), [])
+    """The extensions of an environment.
 
-
-def _search(network: Network[Key], environment: int, open_: Outs[Key], required: list[Node[Key]]) -> Iterator[int]:
-    """All ways to decide the open ones, such that the required ones hold.
-
-    Label and nogoods prune: a node that cannot follow from what is left must be out, one whose out is inconsistent
-    must hold. Only where neither is the case, both are tried.
+    Labels and nogoods leave little to search: a node that cannot follow from what is left must be out, one whose out is
+    inconsistent must hold. Only where neither is the case both are tried. In stratified programs that never happens.
     """
-    settled = _settle(network, environment, open_, required)
-    if settled is None:
-        return
-    environment, open_, required = settled
-    if not open_:
-        yield environment
-        return
-    (node, bit), *rest = open_
-    yield from _search(network, environment | bit, rest, required)
-    yield from _search(network, environment, rest, [*required, node])
+    waiting: list[tuple[int, Outs[Key], list[Node[Key]]]] = [(facts, network.outs(), [])]
+    while waiting:
+        settled = _settle(network, *waiting.pop())
+        if settled is None:
+            continue
+        environment, open_, required = settled
+        if not open_:
+            yield environment
+            continue
+        (node, bit), *rest = open_
+        waiting.append((environment, rest, [*required, node]))
+        waiting.append((environment | bit, rest, required))  # tried first
 
 
 def _settle(network: Network[Key], environment: int, open_: Outs[Key],
             required: list[Node[Key]]) -> tuple[int, Outs[Key], list[Node[Key]]] | None:
-    """Decide what can be decided without a choice; `None` if something can be neither in nor out."""
+    """Decide what can be decided without a choice, such that what is required holds; `None` if that is impossible."""
     if network.conflicts.forbid(environment):
         return None
     possible = environment
