@@ -82,8 +82,12 @@ class StreamReport:
     def __str__(self) -> str:
         how = "with #-facts" if self.variant == "hash" else "by Algorithm 1"
         size = "" if self.step is None else f" of {self.step}"
-        return (f"{self.facts:,} facts in {self.steps:,} steps{size}, {how} ({self.reason}); at most "
-                f"{self.peak:,} elements in memory, {self.held:,} between steps")
+        return (f"{_counted(self.facts, 'fact')} in {_counted(self.steps, 'step')}{size}, {how} ({self.reason}); at "
+                f"most {_counted(self.peak, 'element')} in memory, {self.held:,} between steps")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 class Streaming:

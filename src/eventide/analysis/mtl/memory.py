@@ -96,9 +96,9 @@ class Memory:
             lines.append("looked back at: " + ", ".join(f"{name} {reach}" for name, reach in self.reach.items()))
         if self.history:
             lines.append(f"held for ever, once per atom: {', '.join(self.history)}")
-        each = f"{constants} constants, step {size}"
-        lines.append(f"Theorem 8, {each}, data at multiples of {self.grid}: at most "
-                     f"{_rounded(self.generic_bound(constants, size, self.grid))} elements in memory")
+        each, grid = f"{constants} constants, step {size}", _gcd((self.grid, Fraction(1)))
+        lines.append(f"Theorem 8, {each}, data at multiples of {grid}: at most "
+                     f"{_rounded(self.generic_bound(constants, size, grid))} elements in memory")
         bound = self.hash_bound(constants, size)
         if bound is not None:
             lines.append(f"Theorem 10, {each}, data as dense as they like: at most {_rounded(bound)} elements")
