@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 def summary(program: LarsProgram) -> dict[str, Any]:
     """What a program reads and concludes, component by component, and how each is evaluated."""
-    from eventide.analysis.lars.model import signature
+    from eventide.lars.results import template_of
 
     model = program.model
     return {
-        "inputs": sorted(map(signature, model.inputs)),
-        "background": sorted(map(signature, model.background)),
-        "components": [{"predicates": list(map(signature, component.predicates)), "evaluation": component.way,
-                        "recursive": component.recursive, "loop": list(map(signature, component.loop))}
+        "inputs": sorted(map(template_of, model.inputs)),
+        "background": sorted(map(template_of, model.background)),
+        "components": [{"predicates": list(map(template_of, component.predicates)), "evaluation": component.way,
+                        "recursive": component.recursive, "loop": list(map(template_of, component.loop))}
                        for component in model.components],
         "contradictions": [str(rule) for rule in model.tree.rules if rule.head is None],
     }

@@ -78,14 +78,14 @@ def run_lars(path: str, events: list[str], background: list[str], options: LarsO
 
 def _tell_of_unread(program: LarsProgram, found: Mapping[tuple[str, int], object]) -> None:
     """Facts of predicates that no rule reads are counted by windows of tuples, and otherwise for nothing."""
-    from eventide.analysis.lars.model import signature
+    from eventide.lars.results import template_of
 
     read = {literal.predicate for rule in program.tree.rules for literal in rule.literals} | set(program.model.derived)
     unread = sorted(predicate for predicate in found if predicate not in read)
     if unread:
-        shown = ", ".join(signature(predicate) for predicate in unread[:_SHOWN])
+        shown = ", ".join(template_of(predicate) for predicate in unread[:_SHOWN])
         messages.say(f"no rule reads {shown}{', …' if len(unread) > _SHOWN else ''}",
-                     unread=[signature(predicate) for predicate in unread])
+                     unread=[template_of(predicate) for predicate in unread])
 
 
 def _tell_of_answers(result: LarsResult) -> None:
