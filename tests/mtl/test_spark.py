@@ -20,6 +20,7 @@ from eventide.applications.network.generator import generate, write_facts
 from eventide.cli.main import main
 from eventide.errors import InputError
 from eventide.mtl.facts import facts_in
+from eventide.spark.flow import flow_of
 from eventide.spark.mtl import MtlJob, Seen, planned, times_in
 from eventide.spark.parts import packed
 
@@ -104,6 +105,15 @@ def test_what_is_not_spread_is_told_with_the_reason() -> None:
     job = job_of(program, facts)
     assert "no argument of it names an entity" in job.partitioning.diagnostics[0].message
     assert in_buckets(job, facts) == plain(program.run(facts).to_arrow())
+
+
+def test_what_does_not_run_on_spark_is_refused_at_once() -> None:
+    program: Any = ev.parse(REACH, language="mtl")
+    with pytest.raises(InputError, match=r"streams on Spark are for the Event Calculus.*program\.session"):
+        flow_of(program, buckets=2, window=5)
+    stable: Any = ev.parse("p :- not q.", language="lars")
+    with pytest.raises(InputError, match="only the Event Calculus and DatalogMTL"):
+        ev.spark.run(stable, "x.jsonl")
 
 
 # -- on Spark itself ---------------------------------------------------------------------------------------------------

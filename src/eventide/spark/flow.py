@@ -183,6 +183,9 @@ def flow_of(program: Program, *, buckets: int, window: int, step: int | None = N
     `delay` is how long the clock waits for late facts: a query time is passed when a fact comes that is later than it
     by more. `options` are those of reading.
     """
+    if not isinstance(program, Program):
+        raise InputError("streams on Spark are for the Event Calculus; programs of other languages take in streams on "
+                         "one machine, with program.session()")
     uncertainty = uncertainty_of(probabilistic, threshold, history)
     step = window if step is None else step
     if emit not in EMITS:
