@@ -129,6 +129,19 @@ def test_nothing_grows_on_a_sliding_window(text: str) -> None:
     assert max(bits) < 30
 
 
+def test_conclusions_for_times_that_never_come_are_forgotten() -> None:
+    session = MaintainedSession(lars.program("z at T+1000000 :- a at T [2]. y at T+2 :- a at T [2]."))
+    for t in range(50):
+        session.advance(t, atoms(["a"]))
+    before = held(session)
+    for t in range(50, 90):
+        session.advance(t, atoms(["a"]))
+    assert held(session) == before and session.next_time() == 90
+    for t in range(90, 93):
+        session.advance(t)
+    assert session.next_time() is None and held(session)[0]["nodes"] == 1  # now
+
+
 def test_time_goes_on() -> None:
     session = session_at(lars.program("y :- a [1]."), [(3, ["a"])], [3])
     with pytest.raises(InputError, match="time goes on: 3 does not come after 3"):

@@ -84,7 +84,7 @@ class MaintainedSession:
         self._arrived = 0
         self._changed: dict[Key, None] = {}
         self._concluded: dict[Key, None] = {}
-        self._later: dict[int, list[Key]] = {}  # conclusions for times to come
+        self._later: dict[int, dict[Key, None]] = {}  # conclusions for times to come
         self._boxes: set[tuple[Key, frozenset[Key]]] = set()  # the reasons that count for this time only
         self._instances: dict[Instance, Justification[Key]] = {}
         self._negated: Counter[Element] = Counter()
@@ -231,7 +231,7 @@ class MaintainedSession:
         assert isinstance(key, tuple)
         kind, name, row = key[:3]
         if kind == "head" and key[3] > self.time:
-            self._later.setdefault(key[3], []).append(key)
+            self._later.setdefault(key[3], {})[key] = None
             return
         for number, pattern in self._patterns.get((name, len(row)), ()):
             if kind == "here" and pattern.modality in ("now", "sometime"):
@@ -247,6 +247,16 @@ class MaintainedSession:
                 self._show(number, pattern, row, key[3], key)
         self._box_all((name, len(row)), row)
 
+    def _take_back(self, key: Key) -> None:
+        """An atom is no longer concluded."""
+        self.network.sweep(self.network.cut(key))
+        assert isinstance(key, tuple)
+        waiting = self._later.get(key[3]) if key[0] == "head" else None
+        if waiting is not None and key in waiting:
+            del waiting[key]
+            if not waiting:
+                del self._later[key[3]]
+
     def _date_all(self, before: int) -> None:
         """What goes on holding holds at one more time, for those who ask for times."""
         for number, pattern, row in self._timed:
@@ -255,8 +265,7 @@ class MaintainedSession:
                 self._show(number, pattern, row, time)
         for time in sorted(time for time in self._later if time <= self.time):
             for key in self._later.pop(time):
-                if key in self._concluded:
-                    self._conclude(key)
+                self._conclude(key)
         for key in self._concluded:
             assert isinstance(key, tuple)
             for number, pattern in self._patterns.get((key[1], len(key[2])), ()) if key[0] == "here" else ():
@@ -345,7 +354,7 @@ class MaintainedSession:
                 self._conclude(key)
             elif not possible and key in self._concluded:
                 del self._concluded[key]
-                self.network.sweep(self.network.cut(key))
+                self._take_back(key)
             self.network.sweep([key])
 
     def _begin_instances(self, instances: Iterable[Instance]) -> None:
