@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from math import prod
 from operator import itemgetter
@@ -115,6 +115,7 @@ class Above:
         self._held: dict[tuple[Predicate, Row], None] = {}
         self._ground = _Ground(split, 0, self.arrivals)
         self._idle = self._ground.is_idle
+        self._last: Answer | None = None
 
     def answers(self, start: int, stop: int, changes: Iterable[Change]) -> Iterator[Answer]:
         """The answers at `start` … `stop` - 1, if at `start` these rows come and go below, and then none."""
@@ -125,10 +126,14 @@ class Above:
             else:
                 del self._held[predicate, row]
         if self.split.timeless:
-            self._ground.change(ordered)
-            if self._ground.is_crowded:  # by atoms that no row mentions any more
-                self._ground = self._anew(0)
-            yield _answer(start, stop, self._ground, self.solver)
+            if ordered or self._last is None:
+                self._ground.change(ordered)
+                if self._ground.is_crowded:  # by atoms that no row mentions any more
+                    self._ground = self._anew(0)
+                self._last = _answer(start, stop, self._ground, self.solver)
+            else:
+                self._last = replace(self._last, start=start, end=stop)
+            yield self._last
         elif self._idle and not self._held:
             yield Answer(start, stop, count=1 if self.solver.models == "all" else None)
         else:

@@ -18,12 +18,14 @@ from eventide.formats.facts import Facts, chosen
 from eventide.formats.files import missing
 from eventide.formats.problems import input_error
 from eventide.lars import streams
+from eventide.lars.answer_session import AnswerSession
 from eventide.lars.columnar import compile_tree
 from eventide.lars.contexts import LIMIT, Contexts, at_time
 from eventide.lars.maintained import MaintainedSession
 from eventide.lars.maintained_run import ContextSession, MaintainedRun
 from eventide.lars.results import LarsResult, NoAnswer, without_gaps
 from eventide.lars.running import Contradictions, Run, flagged
+from eventide.lars.session import LarsSession
 from eventide.lars.splitting import split
 from eventide.lars.stable_models import Models
 from eventide.lars.values import python_value, term_of
@@ -132,6 +134,22 @@ class LarsProgram:
             table = without_gaps(table, [NoAnswer(0, start + 1, ())], end)
         gaps = [gap for gap in run.gaps if start is None or gap.end > start + 1]
         return LarsResult(table, counts, gaps, run.several, run.conflicts if isinstance(run, MaintainedRun) else ())
+
+    def session(self, *, models: Models = "first", contradictions: Contradictions = "discard",
+                fluents: Sequence[str] | None = None) -> LarsSession | AnswerSession:
+        """A session: facts are inserted, `advance` says what changes from one query time to the next.
+
+        >>> import eventide as ev
+        >>> session = ev.parse("busy(X) :- p(X) [3].", language="lars").session()
+        >>> session.insert([(2, ["p(u)"])])
+        >>> session.advance(to=4).added.select(["fluent", "args", "start", "end"]).to_pylist()
+        [{'fluent': 'busy', 'args': 'u', 'start': 2, 'end': None}]
+        """
+        self.require_sound()
+        wanted = None if fluents is None else self.wanted(fluents)
+        if self.model.several:
+            return AnswerSession(self.tree, models, wanted, contradictions)
+        return LarsSession(self.tree, wanted=wanted, contradictions=contradictions)
 
     def contexts(self, events: object, *, at: int | None = None, limit: int = LIMIT, **options: Any) -> Contexts:
         """The conflicts among the facts that windows show at a time (default: of the last fact), and the contexts

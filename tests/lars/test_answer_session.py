@@ -1,0 +1,64 @@
+"""Sessions of programs with several answers: whatever the steps, the changes add up to what a run says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.oracle.lars_text import Shape, programs, streams
+
+import eventide as ev
+from eventide.lars.answer_session import AnswerSession
+
+END = 8
+half = settings(max_examples=max(settings().max_examples // 2, 1))
+
+
+def rows(table: Any) -> list[tuple[Any, ...]]:
+    return sorted((tuple(row.values()) for row in table.to_pylist()), key=str)
+
+
+@half
+@given(programs(Shape(stratified=False, contradictions=True)), streams(7, 3), st.sets(st.integers(0, END - 1)),
+       st.sampled_from(["first", "all", "cautious", "brave"]), st.sampled_from(["discard", "flag"]))
+def test_changes_add_up_to_a_run(text: str, stream: list[tuple[int, list[str]]], steps: set[int], models: Any,
+                                 contradictions: Any) -> None:
+    program: Any = ev.parse(text, language="lars")
+    session = program.session(models=models, contradictions=contradictions)
+    if not isinstance(session, AnswerSession):
+        return
+    held: list[tuple[Any, ...]] = []
+    without = []
+    before = -1
+    for to in [*sorted(steps), END]:
+        session.insert([(t, facts) for t, facts in stream if before < t <= to])
+        changes = session.advance(to=to)
+        for row in rows(changes.removed):
+            held.remove(row)
+        held += rows(changes.added)
+        without += [t for gap in changes.no_answer for t in range(gap.start, gap.end)]
+        before = to
+    wanted = program.run(stream, end=END, models=models, contradictions=contradictions)
+    assert sorted(held, key=str) == rows(wanted.to_arrow())
+    assert without == [t for gap in wanted.no_answer for t in range(gap.start, gap.end)]
+
+
+def test_facts_that_come_late_are_told() -> None:
+    program: Any = ev.parse("a(X) :- p(X) [3], not b(X). b(X) :- p(X) [3], not a(X).", language="lars")
+    session = program.session(models="brave")
+    session.advance(to=5)
+    session.insert([(3, ["p(u)"]), (6, ["p(v)"])])
+    changes = session.advance(to=6)
+    assert changes.late.to_pylist() == [{"fact": "p(u)", "time": 3}]
+    assert [row["args"] for row in changes.added.to_pylist()] == ["v", "v"]
+
+
+def test_facts_of_predicates_that_rules_conclude_may_come_at_any_time() -> None:
+    program: Any = ev.parse("a(X) :- p(X) [3], not b(X) [2]. b(X) :- p(X) [3], not a(X).", language="lars")
+    session = program.session(models="brave")
+    session.insert([(1, ["p(u)"])])
+    session.advance(to=2)
+    session.insert([(3, ["b(u)"])])
+    changes = session.advance(to=3)
+    assert [(row["fluent"], row["start"], row["end"]) for row in changes.added.to_pylist()] == [("a", 1, 3)]
