@@ -17,6 +17,7 @@ SMALL = {
                     "--videos", "1", "20", "22", "--vessels", "40", "--stations", "9"],
     "spark": ["--size", "2000", "--only", "overhead"],
     "mtl": ["--scale", "0.01"],
+    "lars": ["--scale", "0.01", "--runs", "1", "--readings", "2000", "--points", "100"],
     "incremental": ["--scale", "0.001", "--windows", "1", "2", "--shares", "5", "--hours", "5"],
 }
 
