@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from eventide.errors import EventideError
 
 if TYPE_CHECKING:
-    from eventide import probability, spark
+    from eventide import mtl, probability, spark
     from eventide.program import Program, load, parse
     from eventide.results import Result
     from eventide.syntax.diagnostics import Diagnostic
 
-__all__ = ["Diagnostic", "EventideError", "Program", "Result", "load", "parse", "probability", "spark"]
+__all__ = ["Diagnostic", "EventideError", "Program", "Result", "load", "mtl", "parse", "probability", "spark"]
 
 # Loaded when first used: the command line answers --help and --version without the compiler of the kernels.
 _HOMES = {
@@ -25,6 +25,6 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
-    if name in ("probability", "spark"):
+    if name in ("mtl", "probability", "spark"):
         return import_module(f"eventide.{name}")
     raise AttributeError(f"module 'eventide' has no attribute {name!r}")

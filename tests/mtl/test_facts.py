@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import eventide as ev
 from eventide.errors import InputError
 from eventide.formats.facts import column_values
 from eventide.formats.files import text_of
@@ -247,3 +248,6 @@ def test_other_objects_and_endings_are_refused() -> None:
         read_facts(3)
     with pytest.raises(InputError, match=r"known endings: \.facts"):
         read_facts("x.txt")
+    with pytest.raises(InputError, match=r"ev\.mtl\.facts_in\(text\)"):
+        read_facts(["P(a)@3"])
+    assert len(ev.mtl.facts_in("P(a)@3")) == 1

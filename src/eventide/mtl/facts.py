@@ -88,8 +88,9 @@ def _file(path: str, limit: int | None, unit: TimeUnit | None, name: str | None)
     if name is None and path.endswith(LINES):
         return read_lines(read_text(path), limit)
     if not path.endswith(ENDINGS):
-        raise input_error("unknown-ending", "the ending does not say what the file is", path,
-                          hint=f"known endings: {', '.join((*LINES, *ENDINGS))}")
+        hint = "facts in a text are ev.mtl.facts_in(text)" if "@" in path else \
+            f"known endings: {', '.join((*LINES, *ENDINGS))}"
+        raise input_error("unknown-ending", "the ending does not say what the file is", path, hint=hint)
     return interval_facts(file_table(path, _TEXTS), name, unit, limit)
 
 
