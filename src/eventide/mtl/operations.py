@@ -12,8 +12,10 @@ from eventide.mtl.cells import NEVER
 from eventide.mtl.stepping import Piece, joined
 
 
-def by_start(piece: Piece) -> Piece:
-    """The rows in order of their start."""
+def by_start(piece: Piece, *, then_by_key: bool = False) -> Piece:
+    """The rows in order of their start; with `then_by_key`, those that start together are sorted as they are packed."""
+    if then_by_key:
+        return piece.take(np.lexsort((*reversed(piece.columns), piece.starts)))
     return piece.take(np.argsort(piece.starts, kind="stable"))
 
 

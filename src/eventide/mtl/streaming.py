@@ -103,7 +103,8 @@ class Streaming:
         self.length = step
         for number in (*(n for n in (step, end) if n is not None), *(at.numbers if at is not None else ())):
             self.reasoner.refine(number.denominator)
-        self._facts = {name: applied(None, piece, signs)[0] if (signs < 0).any() else by_start(piece)
+        small = points or step is not None  # then sorting once is cheaper than sorting in every step
+        self._facts = {name: by_start(applied(None, piece, signs)[0] if (signs < 0).any() else piece, then_by_key=small)
                        for name, (piece, signs) in self.reasoner.coded(facts).items()}
         self._number = sum(map(len, self._facts.values()))
         self._instants = self._event_cells()
