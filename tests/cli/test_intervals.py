@@ -72,16 +72,25 @@ def test_learned_durations(folder: Path) -> None:
     ("gap.csv --threshold 0.5 -o out.csv", 1, ["gap.csv:3:1", "1 is missing", "--gaps", "3,0.5"]),
     ("twice.csv --threshold 0.5 -o out.csv", 1, ["twice.csv:4:", "has a probability already"]),
     ("high.csv --threshold 0.5 -o out.csv", 1, ["high.csv:3:3", "1.5 is no probability"]),
+    ("undefined.csv --threshold 0.5 -o out.csv", 1, ["undefined.csv:3:3", "nan is no probability"]),
 ])
 def test_refused(line: str, code: int, words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "gap.csv").write_text("time,probability\n1,0.5\n3,0.5\n4,0.5\n")
     (folder / "twice.csv").write_text("time,probability\n1,0.5\n2,0.5\n2,0.5\n")
     (folder / "high.csv").write_text("time,probability\n1,0.5\n2,1.5\n")
+    (folder / "undefined.csv").write_text("time,probability\n1,0.5\n2,nan\n")
     assert intervals(line) == code
     told = capsys.readouterr().err
     for word in words:
         assert word in told
     assert not (folder / "out.csv").exists()
+
+
+def test_rows_in_any_order(folder: Path) -> None:
+    head, *rows = (folder / "probs.csv").read_text().splitlines()
+    (folder / "probs.csv").write_text("\n".join([head, *rows[::-1]]) + "\n")
+    assert intervals("probs.csv --threshold 0.5 -o out.csv") == 0
+    assert (folder / "out.csv").read_text() == ALL
 
 
 def test_the_example_of_the_help(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -141,7 +141,14 @@ def _numbers(table: Table, name: str) -> Floats:
         return np.array([value if isinstance(value, (int, float)) else np.nan for value in raw], np.float64)
     if pa.types.is_integer(raw.type) or pa.types.is_floating(raw.type):
         return np.ascontiguousarray(raw.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False))
-    return np.full(table.length, np.nan)
+    return np.array([_number(text) for text in raw.to_pylist()], np.float64)  # one wrong cell makes a column text
+
+
+def _number(cell: object) -> float:
+    try:
+        return float(cell) if isinstance(cell, str) else np.nan
+    except ValueError:
+        return np.nan
 
 
 def _check_probabilities(points: Points, column: str = PROBABILITY[0]) -> None:
