@@ -73,6 +73,17 @@ def test_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "certain": []}
 
 
+def test_rules_that_contradict_themselves(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "road.lars").write_text("free :- closed [9]. :- area(1). area(1).")
+    assert contexts() == 0
+    assert capsys.readouterr().out == """\
+at 2: 1 fact, together inconsistent
+conflict 1: the rules by themselves, without any fact
+  :- area(1).
+no context is without a conflict
+"""
+
+
 def test_several_answers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "road.lars").write_text("left :- slow, not right. right :- slow, not left. wait :- closed, not wait.")
     assert contexts() == 0

@@ -66,7 +66,7 @@ def _lines(found: Contexts, shown: Sequence[Context]) -> Iterator[str]:
     state = "consistent" if found.is_consistent() else "inconsistent"
     yield f"at {time}: {count_of(len(found.session.facts()), 'fact')}, together {state}"
     for number, conflict in enumerate(conflicts, 1):
-        yield f"conflict {number}: {_list(conflict.facts)}"
+        yield f"conflict {number}: {conflict}"
         for violation in conflict.violations:
             yield f"  {violation}"
         if not conflict.violations:
@@ -82,6 +82,8 @@ def _lines(found: Contexts, shown: Sequence[Context]) -> Iterator[str]:
                 yield f"    {atom:{width}}  because {reasons[0]}"
             if not told:
                 yield "    nothing"
+    if not shown and not found.maximal():
+        yield "no context is without a conflict"
     if len(shown) > 1:
         yield f"in every context: {', '.join(answer_texts(found.certain(), time)) or 'nothing'}"
 

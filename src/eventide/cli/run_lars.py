@@ -95,8 +95,7 @@ def _tell_of_answers(result: LarsResult) -> None:
     if len(result.no_answer) > _SHOWN:
         messages.say(f"and {len(result.no_answer) - _SHOWN} more stretches without an answer stream")
     for conflict in result.conflicts[:_SHOWN]:
-        facts = list(map(str, conflict.facts))
-        messages.say(f"in conflict: {', '.join(facts)}", conflict=facts)
+        messages.say(f"in conflict: {conflict}", conflict=list(map(str, conflict.facts)))
     several = [stretch for stretch in result.several if stretch[2] > 1]
     if several:
         most = max(several, key=lambda stretch: stretch[2])

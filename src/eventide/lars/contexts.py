@@ -49,6 +49,9 @@ class Conflict:
     facts: tuple[Fact, ...]
     violations: tuple[Violation, ...]
 
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.facts)) or "the rules by themselves, without any fact"
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
@@ -136,7 +139,7 @@ class Contexts:
             found = minimal(nogood & self._facts for nogood in self.session.network.conflicts)
         else:
             found = minimal(self._search()[1])
-        return sorted((self._conflict(facts) for facts in found), key=lambda one: (len(one.facts), str(one)))
+        return sorted(map(self._conflict, found), key=lambda conflict: (len(conflict.facts), str(conflict)))
 
     def first_conflict(self) -> Conflict:
         """One conflict of facts that have no answer together; takes no search for contexts."""
