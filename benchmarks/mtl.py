@@ -37,7 +37,7 @@ def reasoning(workload: Workload) -> float:
     return time.process_time() - begin
 
 
-def against_meteor(given: Sequence[Workload]) -> list[Claim]:
+def against_meteor(given: Sequence[Workload], _: Sequence[int]) -> list[Claim]:
     """Facts per second of materialisation, one core."""
     claims = []
     for workload in given:
@@ -48,7 +48,7 @@ def against_meteor(given: Sequence[Workload]) -> list[Claim]:
     return claims
 
 
-def as_a_stream(given: Sequence[Workload]) -> list[Claim]:
+def as_a_stream(given: Sequence[Workload], _: Sequence[int]) -> list[Claim]:
     """Facts per second of a stream, in steps of its own choice, and one time-point after the other."""
     workload = next(each for each in given if each.name == "shortstop")
     claims = []
@@ -61,18 +61,18 @@ def as_a_stream(given: Sequence[Workload]) -> list[Claim]:
     return claims
 
 
-def as_data_grow_denser(_: Sequence[Workload]) -> list[Claim]:
+def as_data_grow_denser(_: Sequence[Workload], densities: Sequence[int]) -> list[Claim]:
     """The most elements in memory at any moment, with more and more points in a time unit, taken in one by one."""
     program = ev.parse(DENSE, language="mtl")
     held = {}
     for variant in ("hash", "algorithm-1"):
-        for density in DENSITIES:
+        for density in densities:
             facts = facts_in("\n".join(f"Seen(a)@{Fraction(k, density)}" for k in range(UNITS * density)))
             stream = Streaming(program.compiled, facts, list(program.model.defined), points=True, variant=variant)
             for _ in stream:
                 pass
             held[variant, density] = stream.report.peak
-    first, last = DENSITIES[0], DENSITIES[-1]
+    first, last = densities[0], densities[-1]
     grown, other = (held[variant, last] / held[variant, first] for variant in ("hash", "algorithm-1"))
     return [claim(f"#-facts, growth of memory from {first} to {last:,} points per unit", round(grown, 2), "times", 1,
                   f"Algorithm 1, {other:g} times", round(grown / other, 4), grown <= 1),
@@ -100,10 +100,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--scale", type=float, default=1.0, help="generated workloads this many times as large")
+    parser.add_argument("--densities", type=int, nargs="+", default=list(DENSITIES), help="points per time unit")
     parser.add_argument("--only", choices=tuple(GROUPS), help="one group of claims")
     options = parser.parse_args(argv)
     given = list(workloads(options.scale))
-    return show((measure(given) for name, measure in GROUPS.items() if options.only in (None, name)),
+    return show((measure(given, options.densities) for name, measure in GROUPS.items() if options.only in (None, name)),
                 as_json=options.json)
 
 

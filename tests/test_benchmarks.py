@@ -16,7 +16,7 @@ SMALL = {
     "probability": ["--size", "4000", "--long", "5000", "--scenes", "1", "--means", "1", "--seeds", "1",
                     "--videos", "1", "20", "22", "--vessels", "40", "--stations", "9"],
     "spark": ["--size", "2000", "--only", "overhead"],
-    "mtl": ["--scale", "0.01"],
+    "mtl": ["--scale", "0.01", "--densities", "1", "10"],
     "lars": ["--scale", "0.01", "--runs", "1", "--readings", "2000", "--points", "100"],
     "incremental": ["--scale", "0.001", "--windows", "1", "2", "--shares", "5", "--hours", "5"],
 }
