@@ -18,6 +18,7 @@ import pyarrow as pa
 from eventide.engine.answers import SCHEMA
 from eventide.errors import EventideError, InputError
 from eventide.formats.facts import FactTable, column_of
+from eventide.lars.checkpoint import Snapshot, fingerprint, to_bytes
 from eventide.lars.columnar import Compiled, compile_tree
 from eventide.lars.evaluation import Evaluation
 from eventide.lars.streams import fact_of, in_order, read
@@ -295,6 +296,24 @@ class LarsSession:
         held = [(key, row) for key, row in self._holding if isinstance(key, str)]
         for t in range(low, high) if held else ():
             broken[t] = sorted({str(self.compiled.contradictions[key]) for key, _ in held})  # type: ignore[index]
+
+    def save(self) -> bytes:
+        """All that is needed to go on later, with `program.restore`."""
+        fluents = None if self.wanted is None else sorted({name for name, _ in self.wanted})
+        return to_bytes(Snapshot(
+            fingerprint(self.tree), {"fluents": fluents, "contradictions": "discard" if self.discards else "flag"},
+            self.query_time, [(time, predicate[0], row) for time, predicate, row in self.retained.facts()],
+            [(time, predicate[0], row) for time, predicate, row in self._waiting],
+            [(key[0], row, None, start) for (key, row), start in self._begun.items()], self.late_facts))
+
+    def resume(self, saved: Snapshot) -> None:
+        """Become what was saved: facts that matter are seen again, rows keep their beginnings."""
+        self._waiting = [(time, (name, len(row)), row) for time, name, row in saved.kept]
+        if saved.query_time >= 0:
+            self.advance(saved.query_time)
+        self._begun = {((name, len(row)), row): start for name, row, _, start in saved.rows}
+        self._waiting = [(time, (name, len(row)), row) for time, name, row in saved.waiting]
+        self.late_facts = saved.late
 
     def holding(self) -> dict[str, list[Row]]:
         """The atoms that hold at the query time, by the name of their predicate."""
