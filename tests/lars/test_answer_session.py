@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracle.lars_text import Shape, programs, streams
@@ -32,6 +33,8 @@ def test_changes_add_up_to_a_run(text: str, stream: list[tuple[int, list[str]]],
     without = []
     before = -1
     for to in [*sorted(steps), END]:
+        if to % 3 == 0:
+            session = program.restore(session.save())
         session.insert([(t, facts) for t, facts in stream if before < t <= to])
         changes = session.advance(to=to)
         for row in rows(changes.removed):
@@ -42,6 +45,34 @@ def test_changes_add_up_to_a_run(text: str, stream: list[tuple[int, list[str]]],
     wanted = program.run(stream, end=END, models=models, contradictions=contradictions)
     assert sorted(held, key=str) == rows(wanted.to_arrow())
     assert without == [t for gap in wanted.no_answer for t in range(gap.start, gap.end)]
+
+
+@half
+@given(programs(Shape(contradictions=True)), streams(7, 3), st.sets(st.integers(0, END - 1)),
+       st.sampled_from(["discard", "flag"]))
+def test_stratified_sessions_go_on_from_what_was_saved(text: str, stream: list[tuple[int, list[str]]], steps: set[int],
+                                                       contradictions: Any) -> None:
+    program: Any = ev.parse(text, language="lars")
+    sessions = [program.session(contradictions=contradictions) for _ in range(2)]
+    for session in sessions:
+        session.insert(stream)
+    for to in [*sorted(steps), END]:
+        sessions[1] = program.restore(sessions[1].save())
+        one, other = (session.advance(to=to) for session in sessions)
+        assert (rows(one.added), rows(one.removed)) == (rows(other.added), rows(other.removed))
+        assert one.contradictions == other.contradictions
+
+
+def test_what_is_no_saved_session_is_refused() -> None:
+    program: Any = ev.parse("a :- p [3].", language="lars")
+    state = program.session().save()
+    for wrong, message in ((b"x", "no saved LARS session"), (state[:-1], "damaged"),
+                           (state.replace(b"session 1", b"session 7"), "another version")):
+        with pytest.raises(ev.EventideError, match=message):
+            program.restore(wrong)
+    other: Any = ev.parse("a :- p [4].", language="lars")
+    with pytest.raises(ev.EventideError, match="another program"):
+        other.restore(state)
 
 
 def test_facts_that_come_late_are_told() -> None:

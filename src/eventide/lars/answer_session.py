@@ -10,13 +10,14 @@ import pyarrow as pa
 
 from eventide.analysis.lars import analyse
 from eventide.lars.answer_sets import Above, Answer, Change, Point
-from eventide.lars.results import NoAnswer, merged_gaps, rows_table
+from eventide.lars.checkpoint import Fact, Snapshot, fingerprint, to_bytes
+from eventide.lars.results import FLAG, NoAnswer, merged_gaps, rows_table
 from eventide.lars.running import Contradictions, flagged, flags_of, named
 from eventide.lars.session import LarsChanges, LarsSession
 from eventide.lars.splitting import GIVEN, Split, split
 from eventide.lars.stable_models import Models
 from eventide.lars.streams import in_order, read
-from eventide.lars.values import Value, ground_text, python_value
+from eventide.lars.values import ground_text, python_value
 from eventide.syntax.lars_trees import LarsTree, Predicate
 
 Told = tuple[Point, int | None]
@@ -83,31 +84,49 @@ class AnswerSession:
     _open: dict[Told, int] = field(default_factory=dict)
     _below: dict[Told, None] = field(default_factory=dict)
     _shown: Answer | None = None
-    _waiting: list[tuple[int, str, tuple[Value, ...]]] = field(default_factory=list)
+    _waiting: list[Fact] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.contradictions == "flag":
             self.tree = flagged(self.tree)
             self.wanted = None if self.wanted is None else [*self.wanted, *flags_of(self.tree)]
         self._upper = _upper(self.tree)
-        self._start()
+        self._start([])
 
-    def _start(self) -> None:
-        """Begin, or begin again because facts of an upper predicate have come: the windows see the same as before."""
+    def _start(self, kept: Sequence[Fact]) -> None:
+        """Begin, or begin again with the facts that still matter: the windows show the same as before."""
         self.parts: Split = split(self.tree, self._upper, self._present)
-        before: LarsSession | None = getattr(self, "_lower", None)
         self._lower = LarsSession(self.parts.lower, contradictions="flag")
         self._above = Above(self.parts, self.models)
-        if before is not None and self.query_time >= 0:
-            kept = [(time, predicate[0], row) for time, predicate, row in before.retained.facts()]
+        self._shown = None
+        if self.query_time >= 0:
             self._lower.insert(_as_texts(kept))
-            changes = self._lower.advance(self.query_time)
             self._above.arrivals.add(kept)
-            held = [(True, predicate, row) for predicate, row, _, end in changes.rows
-                    if end is None and predicate[0].startswith("$")]
-            for _ in self._above.answers(self.query_time, self.query_time + 1, held):
+            rows = [(True, predicate, row) for predicate, row, _, end in self._lower.advance(self.query_time).rows
+                    if end is None]
+            self._below = {}
+            for _ in self._stretch(self.query_time, self.query_time + 1, rows):
                 pass
         self._lower.insert(_as_texts(self._waiting))
+
+    def save(self) -> bytes:
+        """All that is needed to go on later, with `program.restore`."""
+        fluents = None if self.wanted is None else sorted({name for name, _ in self.wanted if name[0] != FLAG})
+        return to_bytes(Snapshot(
+            fingerprint(self.tree), {"models": self.models, "contradictions": self.contradictions, "fluents": fluents},
+            self.query_time, self._kept(), self._waiting,
+            [(point.name, point.row, model, start) for (point, model), start in self._open.items()],
+            self._lower.late_facts, tuple(sorted(self._present))))
+
+    def resume(self, saved: Snapshot) -> None:
+        """Become what was saved: facts that matter are seen again, rows keep their beginnings."""
+        self.query_time, self._waiting, self._present = saved.query_time, list(saved.waiting), set(saved.present)
+        self._open = {(Point(name, row, None), model): start for name, row, model, start in saved.rows}
+        self._start(saved.kept)
+        self._lower.late_facts = saved.late
+
+    def _kept(self) -> list[Fact]:
+        return [(time, predicate[0], row) for time, predicate, row in self._lower.retained.facts()]
 
     def insert(self, batch: object) -> None:
         """Hand in facts: a list of time-points with facts, a file, or tables; they count from their time-point on."""
@@ -117,7 +136,7 @@ class AnswerSession:
         if fresh:
             self._present |= fresh
             self._waiting += arrived
-            self._start()
+            self._start(self._kept())
         else:
             self._lower.insert(facts)
             self._waiting += arrived
@@ -237,5 +256,5 @@ def _same(answer: Answer, other: Answer) -> bool:
     return answer.certain is other.certain and answer.models is other.models
 
 
-def _as_texts(facts: Iterable[tuple[int, str, tuple[Value, ...]]]) -> list[tuple[int, list[str]]]:
+def _as_texts(facts: Iterable[Fact]) -> list[tuple[int, list[str]]]:
     return [(time, [ground_text(name, row)]) for time, name, row in facts]

@@ -19,6 +19,7 @@ from eventide.formats.files import missing
 from eventide.formats.problems import input_error
 from eventide.lars import streams
 from eventide.lars.answer_session import AnswerSession
+from eventide.lars.checkpoint import fingerprint, from_bytes
 from eventide.lars.columnar import compile_tree
 from eventide.lars.contexts import LIMIT, Contexts, at_time
 from eventide.lars.maintained import MaintainedSession
@@ -150,6 +151,25 @@ class LarsProgram:
         if self.model.several:
             return AnswerSession(self.tree, models, wanted, contradictions)
         return LarsSession(self.tree, wanted=wanted, contradictions=contradictions)
+
+    def restore(self, state: bytes) -> LarsSession | AnswerSession:
+        """The session that `session.save()` gave as bytes, to go on with; the program must be the same.
+
+        >>> import eventide as ev
+        >>> program = ev.parse("busy(X) :- p(X) [3].", language="lars")
+        >>> session = program.session()
+        >>> session.insert([(2, ["p(u)"])])
+        >>> session.advance(to=4).added.num_rows
+        1
+        >>> program.restore(session.save()).advance(to=9).added.select(["start", "end"]).to_pylist()
+        [{'start': 2, 'end': 6}]
+        """
+        saved = from_bytes(state)
+        session = self.session(**saved.options)
+        if saved.program != fingerprint(session.tree):
+            raise InputError("the session was saved by another program")
+        session.resume(saved)
+        return session
 
     def contexts(self, events: object, *, at: int | None = None, limit: int = LIMIT, **options: Any) -> Contexts:
         """The conflicts among the facts that windows show at a time (default: of the last fact), and the contexts
