@@ -96,6 +96,10 @@ def test_contexts_are_read_off_the_labels(found: list[Rule]) -> None:
         held = truth.follows(environment)
         assert network.is_consistent(environment) == (None not in held)
         assert network.context(environment) == (None if None in held else held)
+    every = list(subsets(ASSUMPTIONS))
+    for node in NODES:
+        expected = [node in truth.follows(e) and None not in truth.follows(e) for e in every]
+        assert network.holds_in(node, every) == expected
     largest = {e for e in consistent if not any(e < other for other in consistent)}
     offered = list(maximal_contexts(network, ASSUMPTIONS))
     assert set(offered) == largest and len(offered) == len(largest)

@@ -161,6 +161,18 @@ class Network(Generic[Key]):
         node = self._nodes.get(key)
         return node is not None and node.holds(environment) and not self.conflicts.forbid(environment)
 
+    def holds_in(self, key: Key, contexts: Iterable[Iterable[Key]]) -> list[bool]:
+        """Whether a node follows from each of several contexts, without committing to any.
+
+        >>> network = Network()
+        >>> for key in "ABC":
+        ...     network.assume(key)
+        >>> _ = network.justify("AB", "p"), network.contradict("BC")
+        >>> network.holds_in("p", ["AB", "A", "ABC"])
+        [True, False, False]
+        """
+        return [self.holds(key, context) for context in contexts]
+
     def is_consistent(self, context: Iterable[Key]) -> bool:
         """Whether falsum does not follow from a context."""
         return not self.conflicts.forbid(self.environment(context))
