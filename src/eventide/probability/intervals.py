@@ -229,6 +229,8 @@ class Recogniser:
         removed = stretches(found.columns["rows"], found.base[rows] + found.size[rows], gone)
         added = stretches(new.rows, new.base, new.size)
         found.append(rows, new.size, {"rows": added})
+        if self.bound is None:
+            self._supports.trim(rows)
         if self.forget:
             self._settle(rows)
         return Taken(rows, new.size, added, gone, removed)
@@ -301,7 +303,7 @@ class Recogniser:
     def peek(self, points: Points) -> MaximalIntervals:
         """The intervals if these points came next, those included that `forget` would not hold; nothing is kept.
 
-        Without a bound support sets only grow, and so are cut back to what they were; they are too large to be copied.
+        Without a bound support sets only grow: they are taken back to what they were, being too large to be copied.
 
         >>> from eventide.probability.points import points_of
         >>> stream = Recogniser(threshold=0.5)
@@ -316,11 +318,11 @@ class Recogniser:
             now.take(points)
             return now.intervals()
         before, forget, names = self._columns(), self.forget, self.names
-        streams, rows, sizes = len(self.keys), before[0].shape[0], self._supports.size.copy()
+        streams, found_before, mark = len(self.keys), self._found.copy(), self._supports.mark()
         state = {name: each.copy() for name, each in self._streams._asdict().items()}
         self.forget = False
         try:
-            taken = self.take(points)
+            self.take(points)
             found = self.intervals()
         finally:
             self.forget, self.names = forget, names
@@ -328,11 +330,8 @@ class Recogniser:
         for key in self.keys[streams:]:
             del self._number_of[key], self._row_of[key]
         del self.keys[streams:]
-        self._found.size[taken.rows] -= taken.fresh
-        self._found.append(taken.rows, taken.gone, {"rows": taken.removed})
-        for lists in (self._found, self._supports):
-            lists.keep(rows)
-        self._supports.size[:] = sizes
+        self._found = found_before
+        self._supports.back(mark)
         self._stream, self._origin, self._last, self._before = before
         self._streams = Streams(**state)
         return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +43,17 @@ def stretches(column: npt.NDArray[Any], starts: Array, lengths: Array) -> npt.ND
     return found
 
 
+class Mark(NamedTuple):
+    """Where lists were at a moment."""
+
+    columns: dict[str, npt.NDArray[Any]]
+    base: Array
+    size: Array
+    room: Array
+    used: int
+    moves: int
+
+
 class Ragged:
     """List r is at `base[r] .. base[r] + size[r]` of every column; behind it `room[r] - size[r]` places are free.
 
@@ -57,7 +68,7 @@ class Ragged:
     def __init__(self, columns: Mapping[str, npt.NDArray[Any]]) -> None:
         self.columns = dict(columns)
         self.base, self.size, self.room = (np.zeros(0, np.int64) for _ in range(3))
-        self._used = 0
+        self._used = self._moves = 0
 
     def copy(self) -> Ragged:
         """Another of the same content, without free places."""
@@ -66,9 +77,20 @@ class Ragged:
         found._used = int(self.size.sum())
         return found
 
-    def keep(self, count: int) -> None:
-        """Take away the lists after the first so many."""
-        self.base, self.size, self.room = (each[:count] for each in (self.base, self.size, self.room))
+    def trim(self, lists: Array) -> None:
+        """Give up free places of some lists; they keep room to double, so that growing stays cheap."""
+        self.room[lists] = np.minimum(self.room[lists], 2 * self.size[lists])
+        self._used = int((self.base + self.room).max(initial=0))
+
+    def mark(self) -> Mark:
+        """What `back` needs to undo everything that is added from now on; it is small."""
+        return Mark(dict(self.columns), self.base.copy(), self.size.copy(), self.room.copy(), self._used, self._moves)
+
+    def back(self, mark: Mark) -> None:
+        """Undo what was added since a mark; nothing may have been taken away since then."""
+        if self._moves != mark.moves:  # everything is at other places: take the columns as they were
+            self.columns = mark.columns
+        self.base, self.size, self.room, self._used = mark.base, mark.size, mark.room, mark.used
 
     def add(self, count: int) -> None:
         """Add empty lists."""
@@ -112,6 +134,7 @@ class Ragged:
             self.columns[name] = np.empty((int(self.room.sum()), *column.shape[1:]), column.dtype)
             _copy(self.columns[name], base, column, self.base, self.size)
         self.base, self._used = base, int(self.room.sum())
+        self._moves += 1
 
     def append(self, lists: Array, counts: Array, values: Mapping[str, npt.NDArray[Any]]) -> None:
         """Add elements behind those of some lists, `counts` of each."""
