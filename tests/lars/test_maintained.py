@@ -18,6 +18,7 @@ import eventide as ev
 from eventide.errors import InputError
 from eventide.lars.maintained import MaintainedSession
 from eventide.lars.values import ground_text
+from eventide.maintenance import LabelError
 
 ANY = st.one_of(programs(Shape(contradictions=True)), programs(Shape(stratified=False, contradictions=True)))
 Stream = list[tuple[int, list[str]]]
@@ -140,6 +141,14 @@ def test_conclusions_for_times_that_never_come_are_forgotten() -> None:
     for t in range(90, 93):
         session.advance(t)
     assert session.next_time() is None and held(session)[0]["nodes"] == 1  # now
+
+
+def test_labels_that_grow_too_long_are_told_by_name() -> None:
+    session = MaintainedSession(lars.program("pair :- a(X) [9], b(Y) [9]."), limit=20)
+    with pytest.raises(LabelError, match=r"^pair: more than 20 smallest sets of assumptions; use shorter windows"):
+        for t in range(9):
+            session.advance(t, atoms([f"a({t})", f"b({t})"]))
+    assert session.time == 4
 
 
 def test_time_goes_on() -> None:

@@ -15,7 +15,7 @@ from itertools import islice
 
 from eventide.errors import InputError
 from eventide.lars.arguments import reported_variables
-from eventide.lars.grounding import Element, Instance, Pattern, Row
+from eventide.lars.grounding import Instance, Row, element_text
 from eventide.lars.maintained import Answer, Fact, MaintainedSession
 from eventide.lars.streams import fact_of
 from eventide.lars.values import Value, ground_text, python_value, term_of
@@ -277,28 +277,8 @@ class Contexts:
     def _reason(self, environment: int) -> Reason:
         outs = (self.session.out_of(bit) for bit in bits_of(self._outs_of(environment)))
         patterns = self.session.grounder.patterns
-        absent = sorted(element_text(patterns[element.pattern], element) for element in outs if element is not None)
+        absent = sorted(element_text(patterns[out.pattern], out.row) for out in outs if out is not None)
         return Reason(self._facts_of(environment), tuple(absent))
-
-
-def element_text(pattern: Pattern, element: Element) -> str:
-    """A ground part of a body as programs write it.
-
-    >>> from eventide.syntax.lars_trees import Window
-    >>> element_text(Pattern(("p", 1), "at", Window("tuple", 2)), Element(0, ("a", 3)))
-    'p(a) at 3 [2 #]'
-    """
-    name, arity = pattern.predicate
-    parts = [ground_text(name, element.row[:arity])]
-    if pattern.modality == "always" or (pattern.modality == "sometime" and pattern.window is None):
-        parts.append(pattern.modality)
-    if pattern.modality == "at":
-        parts.append(f"at {element.row[arity]}")
-    if pattern.window is not None:
-        by = ", ".join(_text(element.row[place]) for place in pattern.window.by)
-        count = "" if pattern.window.kind == "time" else " #"
-        parts.append(f"[{pattern.window.size}{count}{f' by {by}' if by else ''}]")
-    return " ".join(parts)
 
 
 def answer_texts(answer: Answer, now: int) -> list[str]:

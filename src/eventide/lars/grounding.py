@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from eventide.lars.values import Value, compare, evaluate, value_of
-from eventide.syntax.lars_trees import Comparison, Literal, Predicate, Rule, Window
+from eventide.lars.values import Value, compare, evaluate, ground_text, term_of, value_of
+from eventide.syntax.lars_trees import Comparison, Literal, Predicate, Rule, Window, argument_text
 from eventide.syntax.terms import Term, Variable, arguments_of
 
 Row = tuple[Value, ...]
@@ -248,6 +248,25 @@ class Grounder:
             None if head is None else (head.predicate[0], _row(arguments_of(head.atom), binding)),
             None if head is None or head.time is None else _ground(head.time, binding),
             tuple(sorted(binding.items())))
+
+
+def element_text(pattern: Pattern, row: Row) -> str:
+    """A ground part of a body as programs write it.
+
+    >>> element_text(Pattern(("p", 1), "at", Window("tuple", 2)), ("a", 3))
+    'p(a) at 3 [2 #]'
+    """
+    name, arity = pattern.predicate
+    parts = [ground_text(name, row[:arity])]
+    if pattern.modality == "always" or (pattern.modality == "sometime" and pattern.window is None):
+        parts.append(pattern.modality)
+    if pattern.modality == "at":
+        parts.append(f"at {row[arity]}")
+    if pattern.window is not None:
+        by = ", ".join(argument_text(term_of(row[place])) for place in pattern.window.by)
+        count = "" if pattern.window.kind == "time" else " #"
+        parts.append(f"[{pattern.window.size}{count}{f' by {by}' if by else ''}]")
+    return " ".join(parts)
 
 
 def _pattern_of(literal: Literal) -> Pattern:

@@ -14,12 +14,12 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
 from eventide.errors import InputError
-from eventide.lars.grounding import Atom, Element, Grounder, Instance, Pattern, Row
+from eventide.lars.grounding import Atom, Element, Grounder, Instance, Pattern, Row, element_text
 from eventide.lars.values import ground_atom, ground_text
 from eventide.lars.visibility import Occurrence, Visibility
 from eventide.maintenance.defaults import extended
 from eventide.maintenance.environments import is_covered
-from eventide.maintenance.network import LIMIT, Justification, Network
+from eventide.maintenance.network import LIMIT, Justification, LabelError, Network
 from eventide.syntax.lars_trees import LarsTree, Predicate
 from eventide.syntax.terms import Term
 
@@ -171,6 +171,12 @@ class MaintainedSession:
         """Move on to a later time, at which some facts arrive, in this order."""
         if to <= self.time:
             raise InputError(f"time goes on: {to} does not come after {self.time}")
+        try:
+            self._advance(to, facts)
+        except LabelError as error:
+            raise LabelError(error.key, self._text(error.key), error.limit) from None
+
+    def _advance(self, to: int, facts: Iterable[Atom | Term]) -> None:
         before, self.time = self.time, to
         arriving = dict.fromkeys(fact if isinstance(fact, tuple) else ground_atom(fact) for fact in facts)
         fresh = [Occurrence((name, len(row)), row, to, self._arrived + number)
@@ -394,6 +400,12 @@ class MaintainedSession:
                     self.network.sweep([element])
             if justification.consequent.key is not None:
                 self.network.sweep([justification.consequent.key])
+
+    def _text(self, key: Key) -> str:
+        """A node as people read it."""
+        if isinstance(key, Element):
+            return element_text(self.grounder.patterns[key.pattern], key.row)
+        return ground_text(key[1], key[2]) if isinstance(key, tuple) and key[0] in ("here", "head", "pin") else str(key)
 
     def _is_premise(self, element: Element) -> bool:
         pattern = self.grounder.patterns[element.pattern]

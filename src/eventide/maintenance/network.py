@@ -29,6 +29,11 @@ LIMIT = 20_000
 class LabelError(EventideError):
     """A label has grown beyond the limit: the contexts in which a node holds are too many to be listed."""
 
+    def __init__(self, key: object, name: str, limit: int) -> None:
+        super().__init__(f"{name}: more than {limit:,} smallest sets of assumptions; use shorter windows or fewer "
+                         "facts, or run the program without truth maintenance")
+        self.key, self.limit = key, limit
+
 
 class Node(Generic[Key]):
     """A datum with its label. `bit` is its own assumption, 0 if it is none."""
@@ -421,6 +426,4 @@ class Network(Generic[Key]):
         return key
 
     def _too_long(self, node: Node[Key]) -> LabelError:
-        name = "falsum" if node.key is None else str(node.key)
-        return LabelError(f"{name}: more than {self.limit:,} smallest sets of assumptions; "
-                          "use shorter windows or fewer facts, or run the program without truth maintenance")
+        return LabelError(node.key, "falsum" if node.key is None else str(node.key), self.limit)
