@@ -1,13 +1,18 @@
-"""The oracle of DatalogMTL against worked answers: what everything else is compared with."""
+"""The oracles of DatalogMTL against worked answers and each other: what everything else is compared with."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.oracle.mtl import Model, granularity, spans_of, window
+from tests.oracle.mtl_algorithm import Algorithm1
+from tests.oracle.mtl_programs import Case, Kind, cases
 from tests.oracle.mtl_text import fact_of, rules_of
 
 
@@ -26,6 +31,33 @@ def test_golden_cases(shared_data: Callable[[str], Path]) -> None:
         gran = granularity(rules)
         assert (None if gran is None else str(gran)) == case["gran"], case["name"]
         assert any(span.length == 0 for span in spans_of(rules)) == case["punctual_operators"], case["name"]
+
+
+PLAIN = Kind(since=False, negation=False, numbers=False, endless=False)
+STEPS = st.sampled_from([Fraction(1, 2), Fraction(1), Fraction(7, 3), Fraction(20)])
+
+
+@settings(max_examples=settings().max_examples // 2)
+@given(cases(PLAIN), STEPS)
+def test_algorithm_1_gives_the_least_model(case: Case, step: Fraction) -> None:
+    assert Algorithm1(list(case.rules), step).run(list(case.facts), case.horizon) == case.answer()
+
+
+@settings(max_examples=settings().max_examples // 2)
+@given(cases(replace(PLAIN, punctual=False)), STEPS)
+def test_hashes_give_the_least_model_without_punctual_ranges(case: Case, step: Fraction) -> None:
+    assert Algorithm1(list(case.rules), step, hashed=True).run(list(case.facts), case.horizon) == case.answer()
+
+
+def test_memory_of_hashes_does_not_depend_on_the_density_of_the_data() -> None:
+    rules = rules_of("R :- <>-[0,1] S.\nB :- []-[0,10] R.\nE :- <>-[5,inf) S.")
+    peaks = {}
+    for hashed, per_unit in ((False, 5), (True, 5), (True, 10)):
+        run = Algorithm1(rules, Fraction(1), hashed)
+        run.run([fact_of(f"S@{Fraction(n, per_unit)}") for n in range(12 * per_unit)], Fraction(12))
+        peaks[hashed, per_unit] = run.peak
+    assert peaks[False, 5] > 50
+    assert peaks[True, 10] <= peaks[True, 5] <= 12
 
 
 def test_text_and_back() -> None:

@@ -264,7 +264,11 @@ def _value(term: Term, binding: Binding) -> Constant:
     return binding[term.name] if isinstance(term, Variable) else term
 
 
-def _matched(atom: Atom, args: tuple[Constant, ...], binding: Binding) -> Binding | None:
+def matched(atom: Atom, fact: Ground, binding: Binding) -> Binding | None:
+    """The binding that makes an atom equal to a ground one, or None."""
+    name, args = fact
+    if name != atom.name or len(args) != len(atom.args):
+        return None
     found = dict(binding)
     for term, constant in zip(atom.args, args, strict=True):
         if isinstance(term, Variable):
@@ -344,9 +348,8 @@ class Model:
         atoms = [atom for literal in rule.body for atom in _binding_atoms(literal)]
         bindings: list[Binding] = [{}]
         for atom in atoms:
-            bindings = [found for binding in bindings for (name, args) in self.truth
-                        if name == atom.name and len(args) == len(atom.args)
-                        and (found := _matched(atom, args, binding)) is not None]
+            bindings = [found for binding in bindings for fact in self.truth
+                        if (found := matched(atom, fact, binding)) is not None]
         for binding in bindings:
             known: dict[str, Constant] | None = dict(binding)
             for literal in rule.body:
