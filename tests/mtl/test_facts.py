@@ -201,6 +201,12 @@ def test_what_results_say_can_be_read_again() -> None:
     assert listed(read_facts(table)) == listed(facts_in("R(a,1)@[0,1)\nR(b,2.5)@(-inf,2]\nS@(1/3,inf)"))
 
 
+def test_results_of_the_event_calculus_are_facts_too(tmp_path: Path) -> None:
+    (tmp_path / "out.csv").write_text("fluent,args,value,start,end\nlocation,ann,pub,9,21\nlocation,ann,home,21,\n")
+    assert listed(read_facts(tmp_path / "out.csv")) == listed(facts_in(
+        "location(ann,pub)@[9,21)\nlocation(ann,home)@[21,inf)"))
+
+
 def test_arrival_and_op_stay_beside_their_facts() -> None:
     table = pa.table({"event": ["P", "P"], "start": ["0", "1"], "end": ["1", "2"], "arrival": ["5/2", None],
                       "op": ["+", "-"], "key": ["a", "b"]})

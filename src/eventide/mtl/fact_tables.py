@@ -2,7 +2,7 @@
 
 A row is a point (`time`) or an interval (`start`, `end`, `left`, `right`); where `left` and `right` are not given it is
 `[start, end)`, as everywhere. Its name is in `event` or `fluent`, unless the table has one; its arguments are the other
-columns, or the column `args` of results, joined by `|`.
+columns, or those of results: `args`, joined by `|`, and `value` where it is not empty.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _without_times(table: Table, name: str | None, good: Ints) -> Table:
         if of_results and column == "fluent":
             columns["event"] = _at(values, good)
         elif of_results and column == "args":
-            columns |= _split(_at(values, good))
+            columns |= _split(_listed(values, good), _listed(table.columns.get("value", [None] * table.length), good))
         elif column in ("event", "op") or (column not in EXACT and not (of_results and column == "value")):
             columns[column] = _at(values, good)
     return Table(table.source, columns, good.shape[0], lambda row, column: table.place(int(good[row]), column),
@@ -74,15 +74,22 @@ def _at(values: Raw, rows: Ints) -> Raw:
     return [values[row] for row in rows.tolist()] if isinstance(values, list) else values.take(pa.array(rows))
 
 
-def _split(args: Raw) -> dict[str, Raw]:
-    """The arguments of results, a column each; each is typed by itself."""
-    known: dict[object, list[Value]] = {}
-    texts = args if isinstance(args, list) else args.to_pylist()
-    for text in texts:
-        if text not in known:
-            known[text] = [value_in(word) for word in str(text).split("|")] if text not in (None, "") else []
+def _listed(values: Raw, rows: Ints) -> list[object]:
+    found = _at(values, rows)
+    return found if isinstance(found, list) else found.to_pylist()
+
+
+def _split(args: list[object], values: list[object]) -> dict[str, Raw]:
+    """The arguments of results, a column each, and the value of a fluent as the last; each is typed by itself."""
+    known: dict[tuple[object, object], list[Value]] = {}
+    pairs = list(zip(args, values, strict=True))
+    for text, value in pairs:
+        if (text, value) not in known:
+            words = str(text).split("|") if text not in (None, "") else []
+            words += [] if value in (None, "") else [str(value)]
+            known[text, value] = [value_in(word) for word in words]
     most = max(map(len, known.values()), default=0)
-    return {f"argument {at + 1}": [row[at] if at < len(row := known[text]) else None for text in texts]
+    return {f"argument {at + 1}": [row[at] if at < len(row := known[pair]) else None for pair in pairs]
             for at in range(most)}
 
 
