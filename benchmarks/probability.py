@@ -38,6 +38,7 @@ GROUPS = ("points", "intervals", "evaluation", "sea")
 THRESHOLD = 0.5
 DURATIONS = (150, 60)
 PIECES = 4  # parts of the long stream whose costs are compared
+WINDOWS = 10  # into which the activity description's stream is cut for a session
 
 # name, arguments, million points per second that we ask for, and the published program's
 KINDS: list[tuple[str, dict[str, Any], float | None, float]] = [
@@ -120,6 +121,12 @@ def point_probabilities(scenes: int, repetitions: int) -> Iterator[Claim]:
     value = len(facts) / taken / 1e6
     yield claim(f"point probabilities, activity description, {len(facts):,} facts", round(value, 2), "million facts/s",
                 1, "published program, 0.0001 million facts/s at most", round(value / 1e-4), value >= 1)
+    times = [t for table_ in facts for t in (table_.time.min(), table_.time.max())]
+    step = int(max(times) - min(times)) // WINDOWS // generator.TICK * generator.TICK + generator.TICK
+    parts = min(seconds(lambda: program.run(facts, tick=generator.TICK, probabilistic=True, window=step, step=step))
+                for _ in range(repetitions))
+    yield claim(f"the same in a session, {WINDOWS} windows", round(len(facts) / parts / 1e6, 2), "million facts/s",
+                None, "one window", round(taken / parts, 2), None)
 
 
 def flatness(size: int) -> Iterator[Claim]:
