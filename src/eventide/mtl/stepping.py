@@ -159,9 +159,9 @@ class Stepper:
         high = max([upto, *(piece.last for piece in given.values())])
         old = self._space
         if old is not None and old.timeline.origin < low and high - old.timeline.origin + 2 < old.timeline.mask and \
-                all(width <= (domains[name].width or 0) for name, width in widths.items()):
-            for domain in domains.values():
-                domain.lay_out(domain.width or 0)
+                all(width <= old.width(name) for name, width in widths.items()):
+            for name, domain in domains.items():
+                domain.lay_out(old.width(name))
             return old
         for name, domain in domains.items():
             domain.lay_out(max(widths[name], domain.width or 0))
