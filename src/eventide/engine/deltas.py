@@ -16,7 +16,7 @@ from eventide.algebra import nodes as n
 from eventide.engine.relation import Relation, Rows
 from eventide.errors import RuleError
 from eventide.kernels.arrays import Intervals
-from eventide.kernels.intervals import clip, difference, union, union_all
+from eventide.kernels.intervals import clip, difference, difference_at, union, union_all
 
 if TYPE_CHECKING:
     from eventide.engine.executor import Executor
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MOST_ROUNDS = 100_000
 """How often a cycle that computes values may go round; without computed values there are only so many."""
+_FEW, _MANY = 8, 4096
+"""Intervals that are so many times fewer than many others are looked up among them; else both are walked through."""
 _ONE_BY_ONE = (n.Equal, n.Same, n.Select, n.Compute, n.Attach, n.Copy, n.Rename, n.Project, n.Keys, n.Spread,
                n.Instants, n.Aged, n.Stamped, n.Recent)
 _MONOTONE = (*_ONE_BY_ONE, n.Fluent, n.Join, n.Without, n.Union, n.Shifted, n.Since, n.Covered)
@@ -46,7 +48,7 @@ class CycleShape:
             isinstance(body, n.Union) and body.sort == "intervals" for body in self.bodies.values()) and all(
             isinstance(node, _MONOTONE) and not (isinstance(node, n.Without) and self.is_dependent(node.right))
             for node in inside)
-        whole = [operand for node in inside for operand in _read_whole(node)]
+        whole = [operand for node in inside for operand in self._read_whole(node)]
         self.sums = {id(node): node for node in whole if self.is_dependent(node) and not isinstance(node, n.Fluent)}
         """Nodes of which everything so far is asked for."""
 
@@ -58,17 +60,47 @@ class CycleShape:
                 self.is_dependent(child) for child in n.children_of(node))
         return known
 
+    def _read_whole(self, node: n.Node) -> tuple[n.Node, ...]:
+        """The operands of a node of which it needs more than what is new."""
+        if isinstance(node, n.Join | n.Since):
+            both = self.is_dependent(node.left) and self.is_dependent(node.right)
+            return (node.left, node.right) if both else (node.left,) if isinstance(node, n.Since) else ()
+        erodes = isinstance(node, n.Shifted) and node.kind == "erode"
+        return (node.child,) if isinstance(node, n.Covered) or erodes else ()  # type: ignore[union-attr]
+
 
 def _parts(body: n.Node) -> tuple[n.Node, ...]:
     return body.children if isinstance(body, n.Union) else (body,)
 
 
-def _read_whole(node: n.Node) -> tuple[n.Node, ...]:
-    """The operands of a node of which it needs more than what is new."""
-    if isinstance(node, n.Join | n.Since):
-        return node.left, node.right
-    erodes = isinstance(node, n.Shifted) and node.kind == "erode"
-    return (node.child,) if isinstance(node, n.Covered) or erodes else ()  # type: ignore[union-attr]
+class _Heap:
+    """What is known of a definition, as lists of intervals of growing lengths: adding a few to many costs little."""
+
+    def __init__(self, known: Relation) -> None:
+        timeline = known.space.timeline
+        self._mask, self._shift = np.int64(timeline.mask), timeline.shift
+        self._lists = [known.intervals]
+
+    def without_known(self, found: Intervals) -> Intervals:
+        """What of some intervals is not known yet."""
+        for known in self._lists:
+            if max(_MANY, _FEW * len(found)) < len(known):
+                found = difference_at(found, found.starts & ~self._mask, known, self._shift, trusted=True)
+            else:
+                found = difference(found, known, trusted=True)
+        return found
+
+    def add(self, new: Intervals) -> None:
+        """Take in intervals that are not known yet; lists of about one length become one."""
+        while self._lists and len(self._lists[-1]) < 2 * len(new):
+            new = union(self._lists.pop(), new, trusted=True)
+        self._lists.append(new)
+
+    def whole(self) -> Intervals:
+        """Everything that is known, as maximal intervals."""
+        if len(self._lists) > 1:
+            self._lists = [union_all(self._lists, trusted=True)]
+        return self._lists[0]
 
 
 class GrowingCycle:
@@ -79,6 +111,7 @@ class GrowingCycle:
         self._is_dependent = shape.is_dependent
         self._new: dict[str, dict[str, Relation]] = {name: {} for name in shape.bodies}
         """For each definition, what is new of the others since it was last looked at."""
+        self._known: dict[str, _Heap] = {}
         self._sum: dict[int, Result] = {}
         self._done: dict[int, Result | None] = {}
         """What is new of the nodes of the definition at hand."""
@@ -87,7 +120,8 @@ class GrowingCycle:
         """Repeat until nothing is new; RuleError if computed values go on for ever."""
         run, bodies = self._run, self._shape.bodies
         for name, body in bodies.items():
-            run.results[name] = run.known_before(name) or Relation.nothing(run.space, body.fields)
+            before = run.results[name] = run.known_before(name) or Relation.nothing(run.space, body.fields)
+            self._known[name] = _Heap(before)
         first = {name: run.relation_of(body) for name, body in bodies.items()}
         self._sum = {number: run.evaluate(node) for number, node in self._shape.sums.items()}
         for name in bodies:
@@ -104,6 +138,12 @@ class GrowingCycle:
             for name in bodies:
                 if self._new[name]:
                     self._advance(name)
+        for name in bodies:
+            run.results[name] = self._all_of(name)
+
+    def _all_of(self, name: str) -> Relation:
+        """Everything that is known of a definition."""
+        return Relation(self._run.space, self._shape.bodies[name].fields, self._known[name].whole())
 
     def _advance(self, name: str) -> None:
         """Look at a definition again, with what is new for it."""
@@ -121,18 +161,16 @@ class GrowingCycle:
     def _add(self, name: str, found: Intervals) -> None:
         """Note what of some intervals is new, up to the executor's limit, and tell those who read it."""
         run = self._run
-        old = run.results[name]
-        assert isinstance(old, Relation)
-        new = difference(run.in_stretch(found), old.intervals, trusted=True)
+        new = self._known[name].without_known(run.in_stretch(found))
         if run.limit is not None and len(new):
             new = self._cut(name, new, run.limit)
         if not len(new):
             return
-        run.results[name] = Relation(run.space, old.fields, union(old.intervals, new, trusted=True))
+        self._known[name].add(new)
         for reader in self._shape.readers[name]:
             known = self._new[reader].get(name)
             merged = new if known is None else union(known.intervals, new, trusted=True)
-            self._new[reader][name] = Relation(run.space, old.fields, merged)
+            self._new[reader][name] = Relation(run.space, self._shape.bodies[name].fields, merged)
 
     def _cut(self, name: str, new: Intervals, limit: int) -> Intervals:
         """What of new intervals begins before the limit; finite ends beyond it are cut there."""
@@ -152,7 +190,7 @@ class GrowingCycle:
         if not self._is_dependent(node):
             return self._run.evaluate(node)
         if isinstance(node, n.Fluent):
-            return self._run.results[node.name].rename(node.fields)
+            return self._all_of(node.name).rename(node.fields)
         return self._sum[id(node)]
 
     def _delta(self, node: n.Node, news: dict[str, Relation]) -> Result | None:
