@@ -201,7 +201,8 @@ def _warm_probabilities() -> None:
     first_improper(probs)
     bound = Bound(1, RANGES, False, 0.0, 0.0, np.uint64(0), none[:0])
     for batch, bounded in ((1, None), (1, bound), (2, bound)):
-        supports = Supports(none, none.copy(), *(np.empty(3, np.int64) for _ in range(3)), np.empty(3))
+        at, high, low = (np.empty(3, np.int64) for _ in range(3))
+        supports = Supports(none, none.copy(), at, high, low, np.empty(3))
         found = Found(none, none.copy(), np.empty((0, 4), np.int64))
         rows = advance(probs, offsets, none, SCALE // 2, fresh_streams(1), supports, found, batch=batch,
                        bound=bounded).rows
