@@ -206,8 +206,8 @@ class UncertainSession:
         book, domains = self.book, self.store.domains
         over = stretches.end < (-MOST_TIME if carried.edge is None else carried.edge)
         settled = stretches.take(over)
-        changes = UncertainChanges(query, book.table(domains, shown.without(self.shown)),
-                                   book.table(domains, self.shown.without(shown)), late,
+        added, removed = self.shown.changes_to(shown)
+        changes = UncertainChanges(query, book.table(domains, added), book.table(domains, removed), late,
                                    lambda: book.table(domains, settled))
         # everything is known: become it
         self.counts.queries += 1

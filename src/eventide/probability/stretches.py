@@ -62,17 +62,17 @@ class Stretches:
         end = np.where(self.end == OPEN, np.maximum(query + 1, self.start + 1), self.end)
         return Stretches(self.number, self.start, end, self.probability)
 
-    def without(self, other: Stretches) -> Stretches:
-        """Those that another has not, or otherwise."""
+    def changes_to(self, other: Stretches) -> tuple[Stretches, Stretches]:
+        """What others have that these have not, or otherwise; and what these have that others have not."""
         number, start = (np.concatenate(pair) for pair in ((self.number, other.number), (self.start, other.start)))
         order = np.lexsort((start, number))
         number, start = number[order], start[order]
         twice = np.flatnonzero((number[1:] == number[:-1]) & (start[1:] == start[:-1]))
         mine, theirs = order[twice], order[twice + 1] - len(self)
         same = (self.end[mine] == other.end[theirs]) & (self.probability[mine] == other.probability[theirs])
-        kept = np.ones(len(self), np.bool_)
-        kept[mine[same]] = False
-        return self if kept.all() else self.take(kept)
+        added, removed = np.ones(len(other), np.bool_), np.ones(len(self), np.bool_)
+        added[theirs[same]] = removed[mine[same]] = False
+        return other.take(added), self.take(removed)
 
     def followed_by(self, now: Stretches, edge: int | None, is_event: Mask) -> Stretches:
         """These up to an edge, and others from there on; one that goes on with the same probability is one."""
