@@ -128,7 +128,7 @@ def dense_facts(tables: Sequence[tuple[FactTable, Ends]], bad: Sequence[BadRow] 
     denominator = 1
     for table, ends in tables:
         for under in (ends.left_under, ends.right_under, ends.arrival_under):
-            for value in () if under is None else np.unique(under).tolist():
+            for value in () if under is None else _distinct(under):
                 denominator = math.lcm(denominator, value)
                 if denominator >= MOST:
                     raise _too_long(table, int(np.flatnonzero(under == value)[0]))
@@ -145,9 +145,15 @@ def dense_facts(tables: Sequence[tuple[FactTable, Ends]], bad: Sequence[BadRow] 
     return DenseFacts(facts, denominator)
 
 
+def _distinct(numbers: Ints) -> list[int]:
+    """The distinct numbers of a column; most have one only."""
+    found: list[int] = numbers[:1].tolist() if (numbers == numbers[:1]).all() else np.unique(numbers).tolist()
+    return found
+
+
 def _cells(table: FactTable, tops: Ints, unders: Ints, denominator: int) -> Ints:
-    factors = denominator // unders
+    factors: Ints | int = denominator // unders if len(_distinct(unders)) > 1 else denominator // int(unders[0])
     over = np.abs(tops) >= MOST // factors
     if over.any():
         raise _too_long(table, int(np.flatnonzero(over)[0]))
-    return 2 * tops * factors
+    return tops * (2 * factors)

@@ -115,11 +115,11 @@ def _scanned(text: Text) -> _Rows:
     size, room = text.count(b"\n"), text.count(b",") + text.count(b"(")
     kinds, values = np.empty(room, np.uint8), np.empty(room, np.int64)
     line, start, name, cell = (np.empty(size + 1, np.int64) for _ in range(4))
-    bounds, flags = np.ones(4 * size, np.int64), np.empty(size, np.uint8)
+    bounds, flags = np.ones((4, size), np.int64), np.empty(size, np.uint8)
     found = scan(text.data, text.start, text.stop, POWERS, kinds, values, values.view(np.float64), line, start, name,
                  cell, bounds, flags)
     return _Rows(text, kinds, values, line[:found] + text.above, start[:found], name[:found], cell[: found + 1],
-                 bounds[: 4 * found].reshape(-1, 4), flags[:found])
+                 bounds, flags[:found])
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +154,10 @@ class _Rows:
         return cell_column(self.text.data, cells)
 
     def _ends(self, rows: Ints) -> Ends:
-        bounds, flags = self.bounds[rows], self.flags[rows]
-        return Ends(bounds[:, 0], bounds[:, 1], flags & LEFT_OPEN != 0, flags & NO_LEFT != 0,
-                    bounds[:, 2], bounds[:, 3], flags & RIGHT_OPEN != 0, flags & NO_RIGHT != 0)
+        left, left_under, right, right_under = (column[rows] for column in self.bounds)
+        flags = self.flags[rows]
+        return Ends(left, left_under, flags & LEFT_OPEN != 0, flags & NO_LEFT != 0,
+                    right, right_under, flags & RIGHT_OPEN != 0, flags & NO_RIGHT != 0)
 
 
 def _slowly(source: str, lines: Iterable[tuple[int, str]]) -> tuple[list[tuple[int, Fact]], list[BadRow]]:

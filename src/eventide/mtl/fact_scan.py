@@ -79,9 +79,8 @@ def _bound(data: Bytes, p: np.uintp) -> tuple[np.uintp, int, int, int]:
 
 
 @jit
-def _in_order(bounds: Ints, at: int, closed: bool) -> bool:
+def _in_order(left: int, under: int, right: int, below: int, closed: bool) -> bool:
     """Whether some time lies between two bounds; False also where that is not seen without wide products."""
-    left, under, right, below = bounds[at], bounds[at + 1], bounds[at + 2], bounds[at + 3]
     if under != below:
         if max(abs(left), abs(right), under, below) > 2147483647:
             return False
@@ -128,7 +127,7 @@ def scan(
 ) -> int:  # fmt: skip
     """The rows of the lines in `data[low:high]`, which ends with a line end; comments are no rows. O(bytes).
 
-    `bounds` has four integers per row: numerator and denominator of the left and of the right bound. Without `PLAIN`
+    `bounds` has four rows: numerators and denominators of the left and of the right bounds. Without `PLAIN`
     in its flags a row has a line and a start only. Returns the number of rows.
     """
     p = np.uintp(low)
@@ -182,8 +181,8 @@ def scan(
                     flag |= LEFT_OPEN if c == _OPEN else 0
                     p = _after_blanks(data, p + one)
                 p, top, bottom, read = _bound(data, p)
-                bounds[4 * row] = top
-                bounds[4 * row + 1] = bottom
+                bounds[0, row] = top
+                bounds[1, row] = bottom
                 plain = read == 1 or (read == -1 and whole)
                 flag |= NO_LEFT if read == -1 else 0
                 p = _after_blanks(data, p)
@@ -194,8 +193,8 @@ def scan(
                     p = _after_blanks(data, p)
                 else:
                     plain = plain and read == 1
-                bounds[4 * row + 2] = top
-                bounds[4 * row + 3] = bottom
+                bounds[2, row] = top
+                bounds[3, row] = bottom
                 if plain and whole:
                     plain = bool(data[p] == _RIGHT or data[p] == _CLOSE)
                     flag |= RIGHT_OPEN if data[p] == _CLOSE else 0
@@ -204,7 +203,8 @@ def scan(
                     p = _after_blanks(data, p + one)
                 endless = flag & (NO_LEFT | NO_RIGHT) != 0
                 closed = flag & (LEFT_OPEN | RIGHT_OPEN) == 0
-                plain = plain and bool(data[p] == _NEWLINE) and (endless or _in_order(bounds, 4 * row, closed))
+                plain = plain and bool(data[p] == _NEWLINE) and (endless or _in_order(
+                    bounds[0, row], bounds[1, row], top, bottom, closed))
             if plain:
                 flag |= PLAIN
             else:
