@@ -13,6 +13,8 @@ from tests.probability.worlds import END, Case, cases, facts_of, uncertain_text
 
 import eventide as ev
 from eventide.errors import EventideError, InputError
+from eventide.probability import Recogniser
+from eventide.probability.recognition import UncertainRecognition
 
 RICH = """
 initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).
@@ -89,6 +91,29 @@ def test_what_is_held_is_bounded(options: dict[str, Any]) -> None:
         session.advance(to=time + 2)
         held.append(session.rows)
     assert max(held[100:]) <= max(held[:30]) < 40
+
+
+def test_a_session_that_was_interrupted_is_as_before_or_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = ev.parse(RICH)
+    session = program.session(window=10, start=0, probabilistic=True, threshold="0.3")
+    session.insert(fact(1))
+    session.advance(to=3)
+    session.insert(fact(2))
+    state = session.save()
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(UncertainRecognition, "found", interrupted)
+        session.advance(to=5)
+    assert session.save() == state
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Recogniser, "peek", interrupted)
+        session.advance(to=5)
+    with pytest.raises(EventideError, match="restore a saved one"):
+        session.advance(to=5)
+    assert rows(program.restore(state).advance(to=5).added) == [("ann", 2, None, 0.6875)]
 
 
 def test_what_makes_no_sense() -> None:

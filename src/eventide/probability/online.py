@@ -5,8 +5,12 @@ This is oPIEC (thesis, chapter 6) over stretches of constant probability, row by
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
+from eventide.errors import InputError
 from eventide.kernels.arrays import Array, Mask
 from eventide.probability.intervals import Recogniser
 from eventide.probability.points import Points
@@ -24,6 +28,18 @@ class Online:
         self.recogniser = recogniser
         self.origins = np.empty(0, np.int64)
         """By number of a row: its first time-point, OPEN before it has one."""
+        self.whole = True
+        """Whether nothing was interrupted half-way."""
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        self.whole = False
+        try:
+            yield
+        except InputError:
+            self.whole = True  # points are refused before anything is done with them
+            raise
+        self.whole = True
 
     def shown(self, stretches: Stretches, is_event: Mask, first: int | None, query: int, least: float) -> Stretches:
         """The rows at a query time; points before `first` were taken for good already."""
@@ -31,7 +47,8 @@ class Online:
         fluents, likely = stretches.take(~event), stretches.take(event & (stretches.probability >= least))
         origins = self._origins(fluents, len(is_event), first)
         points = self._points(fluents.closed(query), origins, first, OPEN)
-        found = self.recogniser.intervals() if points is None else self.recogniser.peek(points)
+        with self._changing():
+            found = self.recogniser.intervals() if points is None else self.recogniser.peek(points)
         return likely.beside(_intervals(found, fluents, query, len(is_event)))
 
     def take(self, stretches: Stretches, is_event: Mask, first: int | None, last: int | None) -> None:
@@ -40,10 +57,12 @@ class Online:
             return
         fluents = stretches.take(~is_event[stretches.number])
         inside = fluents.take(fluents.start < last)
-        self.origins = self._origins(inside, len(is_event), first)
-        points = self._points(inside, self.origins, first, last)
-        if points is not None:
-            self.recogniser.take(points)
+        origins = self._origins(inside, len(is_event), first)
+        points = self._points(inside, origins, first, last)
+        with self._changing():
+            if points is not None:
+                self.recogniser.take(points)
+            self.origins = origins
 
     def _origins(self, fluents: Stretches, size: int, first: int | None) -> Array:
         """The first time-points of rows, also of those that begin with these stretches."""

@@ -162,6 +162,8 @@ class UncertainSession:
         query = int(to)
         if self.query_time is not None and query < self.query_time:
             raise EventideError(f"cannot advance to {query}: the session is at {self.query_time} already")
+        if self.maximal is not None and not self.maximal.whole:
+            raise EventideError("the session was interrupted while it looked for intervals; restore a saved one")
         first = self.start
         if first is None:
             waiting = [int(each.batch.time.min()) for kept in self.inputs.values() for each in kept.waiting]
