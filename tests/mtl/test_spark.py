@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.oracle.mtl_programs import Case, Kind, cases
 
 import eventide as ev
@@ -82,11 +83,12 @@ def test_the_network_is_spread_by_its_signals(tmp_path: Path) -> None:
 
 
 @settings(max_examples=30)
-@given(cases(Kind()))
-def test_random_programs(case: Case) -> None:
+@given(cases(Kind()), st.booleans())
+def test_random_programs(case: Case, whole: bool) -> None:
     program, facts = ev.parse(case.text, language="mtl"), facts_in(case.fact_text)
-    job = job_of(program, facts, horizon=case.horizon)
-    assert in_buckets(job, facts) == plain(program.run(facts, horizon=case.horizon).to_arrow())
+    horizon = None if whole else case.horizon
+    job = job_of(program, facts, horizon=horizon)
+    assert in_buckets(job, facts) == plain(program.run(facts, horizon=horizon).to_arrow())
 
 
 def test_what_may_go_on_for_ever_runs_in_one_bucket_unless_there_is_a_horizon() -> None:
