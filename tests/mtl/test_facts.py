@@ -195,10 +195,11 @@ def test_a_folder_of_tables(tmp_path: Path) -> None:
 
 
 def test_what_results_say_can_be_read_again() -> None:
-    table = pa.table({"fluent": ["R", "R", "S"], "args": ["a|1", "b|2.5", ""], "value": ["", "", ""],
+    table = pa.table({"fluent": ["R", "R", "S"], "args": ["a|1|2|3|4|5|6|7|8|9", "b|2.5", ""], "value": ["", "", ""],
                       "start": ["0", "-inf", "1/3"], "end": ["1", "2", None], "left": ["closed", "open", "open"],
                       "right": ["open", "closed", "open"]})
-    assert listed(read_facts(table)) == listed(facts_in("R(a,1)@[0,1)\nR(b,2.5)@(-inf,2]\nS@(1/3,inf)"))
+    assert listed(read_facts(table)) == listed(facts_in(
+        "R(a,1,2,3,4,5,6,7,8,9)@[0,1)\nR(b,2.5)@(-inf,2]\nS@(1/3,inf)"))
 
 
 def test_results_of_the_event_calculus_are_facts_too(tmp_path: Path) -> None:

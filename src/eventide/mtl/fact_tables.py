@@ -32,11 +32,12 @@ _SIDES = {"closed": False, "[": False, "]": False, "open": True, "(": True, ")":
 def interval_facts(table: Table, name: str | None = None, unit: TimeUnit | None = None,
                    bad_limit: int | None = None) -> DenseFacts:
     """The facts of a table; without a `name` its column `event` or `fluent` names each row's. Datetimes need a unit."""
-    expected = Expected(lambda _: "event", lambda _: range(len(table.columns) + 1), time_unit=unit)
     rows = _Rows(table, unit)
     ends = rows.ends() if table.columns else None
     good = np.flatnonzero(rows.good)
-    facts = table_facts(_without_times(table, name, good), expected, name, bad_limit)
+    atoms = _without_times(table, name, good)
+    expected = Expected(lambda _: "event", lambda _: range(len(atoms.columns)), time_unit=unit)
+    facts = table_facts(atoms, expected, name, bad_limit)
     parts = [] if ends is None else [
         (replace(part, kind="interval", end=part.time, arrival=None), _taken(ends, good[part.time]))
         for part in facts.tables.values()]
