@@ -114,9 +114,31 @@ def test_a_stream_on_the_command_line(folder: Path, capsys: pytest.CaptureFixtur
     assert "by Algorithm 1 (as asked for)" in capsys.readouterr().err
 
 
+def test_changes_on_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("post.mtl").write_text("Late(X) :- <>-[2,2] Sent(X), not Arrived(X).\nBusy(X) :- <>-[0,3] Sent(X).\n")
+    Path("post.csv").write_text("start,end,left,right,event,x,arrival\n0,0,closed,closed,Sent,a,0\n"
+                                "1,4,closed,open,Arrived,a,7/2\n5,5,closed,closed,Sent,a,5\n")
+    options = ["run", "post.mtl", "--events", "post.csv", "--emit", "changes", "--step", "3/2"]
+    assert main(options) == 0
+    late = ["9/2,-,Late,a,,2,2,closed,closed"]
+    rows = ["3/2,+,Busy,a,,0,,closed,open", "3,+,Late,a,,2,2,closed,closed", "9/2,+,Busy,a,,0,3,closed,closed",
+            "9/2,-,Busy,a,,0,,closed,open", *late, "5,+,Busy,a,,5,,closed,open"]
+    assert capsys.readouterr().out.splitlines() == ["query_time,change,fluent,args,value,start,end,left,right", *rows]
+    assert main([*options, "--delay", "1"]) == 0, "by then what was told of 2 is settled"
+    assert capsys.readouterr().out.splitlines()[1:] == [row for row in rows if row not in late]
+    Path("post.csv").write_text("time,event,x,arrival\n0,Sent,a,0\n1,Sent,b,9\n")
+    assert main([*options, "--delay", "1", "-o", "out.csv"]) == 0
+    assert "left out 1 fact that arrived too late" in capsys.readouterr().err
+    assert Path("out.csv.late.csv").read_text().splitlines()[1:] == ["Sent,b,,1,1,closed,closed,+,9"]
+    assert main([*options, "--delay", "1", "--late", "fail"]) == 1
+    assert "1 fact of Sent(_) arrived later than the delay allows" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("option", "told"), [
     ("--window 3", "told by the rules"), ("--tick 2", "time is dense"), ("--probabilistic", "facts are certain"),
-    ("--emit changes", "sessions"), ("--horizon x", "'x' is no number"), ("--step 0", "must be more than 0"),
+    ("--emit changes", "--step by step"), ("--emit windows", "the rules have no window"),
+    ("--delay 3", "this needs --emit changes"), ("--horizon x", "'x' is no number"),
+    ("--step 0", "must be more than 0"),
     ("--fluents Z", "the program derives no 'Z'"), ("--background a=b.csv", "all facts have a time"),
 ])
 def test_options_without_meaning(folder: Path, capsys: pytest.CaptureFixture[str], option: str, told: str) -> None:

@@ -84,6 +84,9 @@ def run(
     variant: Annotated[Literal["auto", "hash", "algorithm-1"] | None, typer.Option(
         help="With `.mtl`: how a stream is taken in, with #-facts or by Algorithm 1 [default: as the rules allow].",
     )] = None,
+    delay: Annotated[int | None, typer.Option(
+        metavar="N", help="With `.mtl` and `--emit changes`: how much later than they begin facts may arrive "
+        "[default: as late as they like].", parser=time_or_length)] = None,
     follow: Annotated[bool, typer.Option(
         "--follow", help="Read on as a file grows, or standard input, and answer each query time when it has passed.",
     )] = False,
@@ -143,7 +146,8 @@ def run(
             "--initially-at": (initially_at or None, "nothing holds initially"),
             "--horizon": (horizon, "time begins at 0"), "--at": (at, "it is for .mtl"),
             "--ties": (ties if ties != "termination" else None, "nothing is initiated"),
-            "--variant": (variant, "it is for .mtl"), "--state": (state, "Python's sessions are saved"),
+            "--variant": (variant, "it is for .mtl"), "--delay": (delay, "it is for .mtl"),
+            "--state": (state, "Python's sessions are saved"),
             "--follow": (follow or None, "Python's sessions follow streams"),
             "--probabilistic": (probabilistic or None, "facts are certain"),
             "--threshold": (threshold, "facts are certain"), "--history": (history, "facts are certain")})
@@ -153,7 +157,7 @@ def run(
             limit_threads(threads)
         run_lars(program, events, background or [], LarsOptions(
             start, end, models or "first", contradictions or "discard", earlier, maintain, emit or "timeline", engine,
-            fluents, bad_rows, time_unit, profile), out)
+            spark_master, fluents, bad_rows, time_unit, profile), out)
         return
     refuse_options("this language", {option: (given or None, "it is for .lars") for option, given in {
         "--models": models, "--contradictions": contradictions, "--earlier": earlier, "--maintain": maintain}.items()})
@@ -174,10 +178,11 @@ def run(
         check_inputs_stay(out, [program, *events])
         if threads is not None:
             limit_threads(threads)
-        run_mtl(program, events, MtlOptions(step, horizon, at, variant, emit or "timeline", fluents, bad_rows, late,
-                                            time_unit, engine, spark_master, profile), out)
+        run_mtl(program, events, MtlOptions(step, horizon, at, variant, emit or "timeline", fluents, delay, bad_rows,
+                                            late, time_unit, engine, spark_master, profile), out)
         return
-    refuse_options("the Event Calculus", {"--at": (at, "it is for .mtl"), "--variant": (variant, "it is for .mtl")})
+    refuse_options("the Event Calculus", {option: (given, "it is for .mtl") for option, given in {
+        "--at": at, "--variant": variant, "--delay": delay}.items()})
     for option, length in {"--step": step, "--horizon": horizon}.items():
         if isinstance(length, Fraction):
             raise typer.BadParameter(f"{length} is no whole number", param_hint=f"'{option}'")
@@ -381,13 +386,13 @@ def limit_threads(number: int) -> None:
     pa.set_io_thread_count(max(1, number))
 
 
-def too_late(counts: Counts) -> EventideError:
-    """The error for facts that no window sees, one problem per name."""
+def too_late(counts: Counts, bound: str = "window", does: str = "reaches back") -> EventideError:
+    """The error for facts that are older than a window or delay allows, one problem per name."""
     from eventide.syntax.diagnostics import Diagnostic
 
-    hint = "use a longer --window, or --late report to go on without them"
-    problems = [Diagnostic("error", "too-late", f"{count_of(number, 'fact')} of {name} arrived later than the window "
-                           "reaches back", None, hint) for name, number in sorted(counts.late_by_name.items())]
+    hint = f"use a longer --{bound}, or --late report to go on without them"
+    problems = [Diagnostic("error", "too-late", f"{count_of(number, 'fact')} of {name} arrived later than the {bound} "
+                           f"{does}", None, hint) for name, number in sorted(counts.late_by_name.items())]
     return InputError("\n".join(p.render() for p in problems), problems)
 
 

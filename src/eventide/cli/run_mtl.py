@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from eventide.cli.messages import messages
-from eventide.cli.run import Watch, chosen_names, conclude, count_of, write_bad, write_result
+from eventide.cli.run import (
+    Watch,
+    account,
+    chosen_names,
+    conclude,
+    count_of,
+    too_late,
+    write_bad,
+    write_late,
+    write_result,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,6 +39,7 @@ class MtlOptions:
     variant: Literal["auto", "hash", "algorithm-1"] | None
     emit: str
     fluents: str | None
+    delay: int | Fraction | None
     bad_rows: Literal["fail", "skip"]
     late: str
     time_unit: Literal["s", "ms", "us", "ns"] | None
@@ -48,9 +59,13 @@ def run_mtl(path: str, events: list[str], options: MtlOptions, out: Path | None)
     from eventide.formats.results import sorted_columns
     from eventide.program import load
 
-    if options.emit != "timeline":
-        raise typer.BadParameter("DatalogMTL has one answer, its timeline; Python's sessions tell changes",
+    if options.emit == "windows":
+        raise typer.BadParameter("the rules have no window; choose timeline or changes", param_hint="--emit")
+    if options.emit == "changes" and (options.step is None or options.at is not None or options.engine == "spark"):
+        raise typer.BadParameter("changes are told --step by step, as intervals and in this process",
                                  param_hint="--emit")
+    if options.delay is not None and options.emit != "changes":
+        raise typer.BadParameter("this needs --emit changes", param_hint="--delay")
     watch = Watch()
     with watch("rules"):
         program: Any = load(path)
@@ -69,16 +84,41 @@ def run_mtl(path: str, events: list[str], options: MtlOptions, out: Path | None)
         messages.note(note)
     messages.say(f"read {count_of(len(facts), 'fact')} of {count_of(len(facts.facts.tables), 'kind')} in "
                  f"{watch.last:.2f} s")
+    if options.emit == "changes":
+        _tell_changes(program, facts, options, chosen, out, watch)
+        return
     with watch("reasoning"):
         table = _streamed(program, facts, options, chosen) if options.is_stream else \
             _materialised(program, facts, options, chosen)
     with watch("writing"):
         write_result([sorted_columns(table)], out)
         bad_file = write_bad(facts.facts.bad, out)
-    if facts.facts.bad_count:
-        messages.say(f"left out {count_of(facts.facts.bad_count, 'bad row')}; they are in {bad_file}",
-                     bad_rows=facts.facts.bad_count, file=str(bad_file))
-    conclude(Counts(facts=len(facts), queries=1), table.num_rows, out, watch, options.profile)
+    counts = Counts(facts=len(facts), queries=1)
+    account(counts, facts.facts.bad_count, bad_file, None)
+    conclude(counts, table.num_rows, out, watch, options.profile)
+
+
+def _tell_changes(program: MtlProgram, facts: DenseFacts, options: MtlOptions, chosen: list[str] | None,
+                  out: Path | None, watch: Watch) -> None:
+    """What comes and goes from one query time to the next, facts in order of arrival."""
+    from eventide.formats.results import sorted_columns
+    from eventide.mtl.replay import at_query, replayed, signed
+
+    session = program.session(delay=options.delay, variant=options.variant or "auto", fluents=chosen)
+    assert options.step is not None
+    until = None if options.horizon is None else Fraction(options.horizon)
+    with watch("reasoning"):
+        told = list(replayed(session, facts, Fraction(options.step), until))
+        tables = [signed(changes) for changes in told]
+    counts = session.counts
+    if options.late == "fail" and counts.too_late:
+        raise too_late(counts, "delay", "allows")
+    with watch("writing"):
+        write_result([sorted_columns(table) for table in tables], out)
+        late_file = write_late([at_query(c.late, c.query_time, c.late.num_columns) for c in told], out)
+        bad_file = write_bad(facts.facts.bad, out)
+    account(counts, facts.facts.bad_count, bad_file, late_file)
+    conclude(counts, sum(table.num_rows for table in tables), out, watch, options.profile)
 
 
 def _materialised(program: MtlProgram, facts: DenseFacts, options: MtlOptions, chosen: list[str] | None) -> pa.Table:
