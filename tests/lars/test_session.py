@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.lars.columns import answers_of, text, violations
-from tests.oracle import lars
+from tests.oracle import lars, lars_clingo
 from tests.oracle.lars_text import Shape, programs, streams
 
 from eventide.errors import EventideError, InputError
@@ -106,3 +106,15 @@ def test_what_counts_tuples_is_kept_for_each_group() -> None:
         session.insert([(t, [f"p({t % 2},{t})"])])
         session.advance(to=t)
     assert [fact[0] for fact in session.retained.facts()] == [6, 7, 8, 9]
+
+
+def test_recursive_rules_go_on_from_what_they_have() -> None:
+    tree = lars.program("reach(X,Y) :- e(X,Y) [2]. reach(X,Z) :- reach(X,Y), e(Y,Z) [2], not s. far :- reach(0,4).")
+    stream = [(t, [f"e({(t + i) % 5},{(t + i + 1) % 5})" for i in range(3)] + ["s"] * (t % 4 == 3))
+              for t in range(END + 1)]
+    session = LarsSession(tree)
+    for t in range(END + 1):
+        session.insert([stream[t]])
+        session.advance(to=t)
+        (answer,) = lars_clingo.answer_streams(tree, stream, t)
+        assert {text(name, row) for name, rows in session.holding().items() for row in rows} == {a for a, _ in answer}

@@ -1,7 +1,8 @@
 """LARS over a stream that goes on: facts are inserted, time advances, and what changes is told. No files.
 
 Each advance gives what a run over all facts so far would say of the new time-points, and costs what changes: little at
-once goes through `ticks`, much at once (and recursive rules) through the columnar evaluation of the new stretch.
+once goes through `ticks`, much at once (and rules that look back in a cycle) through the columnar evaluation of the new
+stretch.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from eventide.lars.checkpoint import Snapshot, fingerprint, to_bytes
 from eventide.lars.columnar import Compiled, compile_tree
 from eventide.lars.evaluation import Evaluation
 from eventide.lars.streams import fact_of, in_order, read
-from eventide.lars.ticks.machine import Event, Key, Machine
+from eventide.lars.ticks.machine import Event, Key, Machine, by_changes
 from eventide.lars.ticks.rows import Row
 from eventide.lars.values import Value, ground_text, python_value
 from eventide.syntax.lars_trees import LarsTree, Predicate
@@ -137,8 +138,9 @@ class LarsSession:
                                                  if lit.predicate not in derived)])
         self._waiting: list[Fact] = []
         self._texts: dict[str, tuple[Predicate, Row]] = {}
-        self._holding: dict[tuple[Key, Row], int] = {}
-        self._begun: dict[tuple[Key, Row], int] = {}
+        self._holding: dict[tuple[Key, Row], None] = {}
+        self._violated: dict[tuple[str, Row], None] = {}
+        self._begun: dict[tuple[Predicate, Row], int] = {}
         self._machine: Machine | None = None
         self._compile()
         self.retained = Retained(self.compiled)
@@ -147,7 +149,7 @@ class LarsSession:
         self.compiled = compile_tree(self.tree, list(self._inputs))
         self._columns = Evaluation(self.compiled)
         self._machine = None
-        self.cyclic = any(stratum.cyclic for stratum in self.compiled.plan.strata)
+        self._changes = by_changes(self.compiled)
 
     # -- facts --------------------------------------------------------------------------------------------------------
 
@@ -185,7 +187,7 @@ class LarsSession:
         try:
             facts, late = self._due(to)
             self._take_in(facts)
-            by_columns = self.cyclic or len(facts) > self.most_by_ticks
+            by_columns = not self._changes or len(facts) > self.most_by_ticks
             events = self._by_columns(facts, to) if by_columns else self._by_ticks(facts, to)
         except BaseException:  # nothing half-done: facts wait again
             self._waiting, self._machine = waiting, None
@@ -260,42 +262,53 @@ class LarsSession:
         went: list[tuple[Predicate, Row, int, int | None]] = []
         broken: dict[int, list[str]] = {}
         low, begun = self.query_time + 1, self._begun
+        new: dict[tuple[Predicate, Row], None] = {}
         for t, found in events:
             self._note_contradictions(broken, low, t)
             low = t
             was_silent = self._silent()
-            _apply(self._holding, t, found)
+            self._apply(found)
             if self._silent() or was_silent:
-                found = self._all_at_once(was_silent)
+                found = self._all_at_once()
             for sign, key, row in found:
                 if isinstance(key, str) or (self.wanted is not None and key not in self.wanted):
                     continue
                 if sign > 0:
                     begun[key, row] = t
+                    new[key, row] = None
                 else:
                     start = begun.pop((key, row))
                     came.append((key, row, start, t))
                     if start <= self.query_time:
                         went.append((key, row, start, None))
         self._note_contradictions(broken, low, to + 1)
-        came += [(key, row, start, None) for (key, row), start in begun.items()  # type: ignore[misc]
-                 if start > self.query_time]
+        came += [(*row, begun[row], None) for row in new if row in begun]
         return LarsChanges(to, broken, came, went, late)
 
     def _silent(self) -> bool:
         """Whether there is no answer now, because of a contradiction."""
-        return self.discards and any(isinstance(key, str) for key, _ in self._holding)
+        return self.discards and bool(self._violated)
 
-    def _all_at_once(self, was_silent: bool) -> list[Event]:
+    def _apply(self, events: Iterable[Event]) -> None:
+        """Note what holds now."""
+        for sign, key, row in events:
+            if sign > 0:
+                self._holding[key, row] = None
+                if isinstance(key, str):
+                    self._violated[key, row] = None
+            else:
+                del self._holding[key, row]
+                self._violated.pop((key, row), None)  # type: ignore[arg-type]
+
+    def _all_at_once(self) -> list[Event]:
         """What begins or ends to be told when a contradiction goes or comes, or comes after another."""
         shown = set() if self._silent() else {(key, row) for key, row in self._holding if not isinstance(key, str)}
         events: list[Event] = [(-1, key, row) for key, row in self._begun if (key, row) not in shown]
         return events + [(1, key, row) for key, row in shown if (key, row) not in self._begun]
 
     def _note_contradictions(self, broken: dict[int, list[str]], low: int, high: int) -> None:
-        held = [(key, row) for key, row in self._holding if isinstance(key, str)]
-        for t in range(low, high) if held else ():
-            broken[t] = sorted({str(self.compiled.contradictions[key]) for key, _ in held})  # type: ignore[index]
+        for t in range(low, high) if self._violated else ():
+            broken[t] = sorted({str(self.compiled.contradictions[key]) for key, _ in self._violated})
 
     def save(self) -> bytes:
         """All that is needed to go on later, with `program.restore`."""
@@ -340,14 +353,6 @@ def _stepped(machine: Machine, facts: Sequence[Fact], to: int) -> Iterator[tuple
         found = machine.step(t, new)
         if found:
             yield t, found
-
-
-def _apply(holding: dict[tuple[Key, Row], int], t: int, events: Iterable[Event]) -> None:
-    for sign, key, row in events:
-        if sign > 0:
-            holding[key, row] = t
-        else:
-            del holding[key, row]
 
 
 def _columns(facts: Sequence[Fact], compiled: Compiled) -> tuple[dict[Predicate, FactTable], np.ndarray | None]:

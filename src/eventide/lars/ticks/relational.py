@@ -76,6 +76,10 @@ class Node:
     def step(self, t: int) -> None:
         """Bring `points` or `delta` up to date; leaves are told what they have."""
 
+    def has_news(self) -> bool:
+        """Whether those who read the node must look at it."""
+        return bool(self.points or self.delta[0] or self.delta[1])
+
 
 class Mapped(Node):
     """Rows one by one: kept, changed or dropped; different rows stay different."""
