@@ -69,7 +69,7 @@ def test_what_is_known_of_earlier_time_points(folder: Path, capsys: pytest.Captu
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (["--window", "5"], "the windows stand in the rules"), (["--emit", "changes"], "gives its timeline"),
-    (["--engine", "spark"], "run in this process"), (["--start", "5", "--end", "3"], "before it starts"),
+    (["--start", "5", "--end", "3"], "before it starts"),
     (["--fluents", "jamm"], "did you mean jam?"), (["--probabilistic"], "facts are certain"),
 ])
 def test_options_without_meaning(folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str],

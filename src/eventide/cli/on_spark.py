@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from eventide.engine.recognition import Counts, Settings
     from eventide.formats.facts import BadRow
+    from eventide.lars.program import LarsProgram
     from eventide.mtl.program import MtlProgram
     from eventide.probability.recognition import Uncertainty
     from eventide.program import Emit, Program
@@ -99,6 +100,18 @@ def mtl_on_spark(program: MtlProgram, events: Sequence[str], *, horizon: int | F
         bad, _ = first_bad_rows(program, events, spark=spark, **options) if tally.bad_rows else ([], 0)
     called = tuple(replace(row, diagnostic=renamed(row.diagnostic, names)) for row in bad)
     return OnSpark(table, replace(tally.counts, queries=1), tally.bad_rows, called, None)
+
+
+def lars_on_spark(program: LarsProgram, events: Sequence[str], *, master: str | None, options: dict[str, Any],
+                  **how: Any) -> pa.Table:
+    """The rows of a LARS program on Spark."""
+    from eventide.formats.events import split_name
+    from eventide.spark.failures import clear_failures
+    from eventide.spark.lars import run
+
+    names = {os.path.abspath(path): path for path in (split_name(name)[1] for name in events)}
+    with _session(master) as spark, _warnings_as_messages(), clear_failures(names):
+        return run(program, list(events), spark=spark, options=options, **how).toArrow()
 
 
 def _of_all_inputs(error: InputError, program: Program | MtlProgram, events: Sequence[str], spark: SparkSession,

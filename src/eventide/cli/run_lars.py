@@ -31,6 +31,7 @@ class LarsOptions:
     maintain: bool
     emit: str
     engine: str
+    spark_master: str | None
     fluents: str | None
     bad_rows: Literal["fail", "skip"]
     time_unit: Literal["s", "ms", "us", "ns"] | None
@@ -45,8 +46,6 @@ def run_lars(path: str, events: list[str], background: list[str], options: LarsO
     if options.emit != "timeline":
         raise typer.BadParameter("a LARS program gives its timeline; Python's sessions tell changes",
                                  param_hint="--emit")
-    if options.engine != "local":
-        raise typer.BadParameter("LARS programs run in this process", param_hint="--engine")
     if options.start is not None and options.end is not None and options.end < options.start:
         raise typer.BadParameter(f"the run would end at {options.end}, before it starts at {options.start}",
                                  param_hint="--end")
@@ -58,6 +57,9 @@ def run_lars(path: str, events: list[str], background: list[str], options: LarsO
     warnings = sum(d.severity == "warning" for d in program.check())
     if warnings:
         messages.say(f"{count_of(warnings, 'warning')} about the rules; `eventide check` shows them", warnings=warnings)
+    if options.engine == "spark":
+        _on_spark(program, events, options, fluents, out, watch)
+        return
     with watch("reading"):
         facts = program.read(events, bad_rows=options.bad_rows, time_unit=options.time_unit)
     for note in facts.notes:
@@ -74,6 +76,24 @@ def run_lars(path: str, events: list[str], background: list[str], options: LarsO
     _tell_of_answers(result)
     account(result.counts, facts.bad_count, bad_file, None)
     conclude(result.counts, len(result), out, watch, options.profile)
+
+
+def _on_spark(program: LarsProgram, events: list[str], options: LarsOptions, fluents: list[str] | None,
+              out: Path | None, watch: Watch) -> None:
+    from eventide.cli.on_spark import lars_on_spark
+    from eventide.engine.recognition import Counts
+    from eventide.formats.results import sorted_columns
+
+    if options.maintain or options.start is not None:
+        raise typer.BadParameter("on Spark there is no --maintain and no --start", param_hint="--engine")
+    with watch("reasoning"):
+        table = lars_on_spark(program, events, master=options.spark_master,
+                              options={"bad_rows": options.bad_rows, "time_unit": options.time_unit}, end=options.end,
+                              models=options.models, contradictions=options.contradictions, earlier=options.earlier,
+                              fluents=fluents)
+    with watch("writing"):
+        write_result([sorted_columns(table)], out)
+    conclude(Counts(queries=1), table.num_rows, out, watch, options.profile)
 
 
 def _tell_of_unread(program: LarsProgram, found: Mapping[tuple[str, int], object]) -> None:

@@ -97,6 +97,10 @@ class LarsProgram:
 
     # -- running ------------------------------------------------------------------------------------------------------
 
+    def reads(self, name: str) -> bool:
+        """Whether a rule asks about a predicate of this name."""
+        return any(literal.predicate[0] == name for rule in self.tree.rules for literal in rule.literals)
+
     def read(self, events: object, **options: Any) -> Facts:
         """The facts of a stream: a path, tables, or a list of time-points with facts."""
         return streams.read(events, **options)
