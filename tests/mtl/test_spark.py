@@ -109,13 +109,10 @@ def test_what_is_not_spread_is_told_with_the_reason() -> None:
     assert in_buckets(job, facts) == plain(program.run(facts).to_arrow())
 
 
-def test_what_does_not_run_on_spark_is_refused_at_once() -> None:
+def test_streams_on_spark_are_refused_at_once() -> None:
     program: Any = ev.parse(REACH, language="mtl")
     with pytest.raises(InputError, match=r"streams on Spark are for the Event Calculus.*program\.session"):
         flow_of(program, buckets=2, window=5)
-    stable: Any = ev.parse("p :- not q.", language="lars")
-    with pytest.raises(InputError, match="only the Event Calculus and DatalogMTL"):
-        ev.spark.run(stable, "x.jsonl")
 
 
 # -- on Spark itself ---------------------------------------------------------------------------------------------------

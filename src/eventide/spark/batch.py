@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
@@ -28,9 +28,18 @@ from eventide.spark.tasks import Job, Source
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from eventide.mtl.program import MtlProgram
     from eventide.probability.events import History
     from eventide.probability.intervals import Threshold
+
+
+class Reader(Protocol):
+    """A program of any language, as far as its input goes."""
+
+    def reads(self, name: str) -> bool:
+        """Whether an event or predicate is an input."""
+
+    def read(self, events: object, **options: Any) -> Any:
+        """The facts of files or tables."""
 
 
 def run(program: Program, events: object, *, window: int | None = None, step: int | None = None,
@@ -125,7 +134,7 @@ def session_of(events: object) -> SparkSession | None:
     return None
 
 
-def inputs_of(spark: SparkSession, events: object, program: Program | MtlProgram,
+def inputs_of(spark: SparkSession, events: object, program: Reader,
               options: Mapping[str, Any]) -> list[tuple[DataFrame, Table]]:
     """The inputs as DataFrames with the columns that they need, each with how a batch of it is read."""
     found = list(_inputs(spark, events, program))
@@ -136,7 +145,7 @@ def inputs_of(spark: SparkSession, events: object, program: Program | MtlProgram
     return found
 
 
-def _inputs(spark: SparkSession, events: object, program: Program | MtlProgram) -> Iterator[tuple[DataFrame, Table]]:
+def _inputs(spark: SparkSession, events: object, program: Reader) -> Iterator[tuple[DataFrame, Table]]:
     """The inputs as DataFrames, each with how a batch of it is read."""
     if isinstance(events, Mapping):
         for name, table in events.items():

@@ -19,7 +19,7 @@ from eventide.engine.session import LATE
 from eventide.formats.facts import BadRow, Column, FactTable, chosen, column_values
 from eventide.formats.problems import SHOWN
 from eventide.program import Program
-from eventide.spark.batch import Table, inputs_of
+from eventide.spark.batch import Reader, Table, inputs_of
 from eventide.spark.failures import carrying, clear_failures
 from eventide.spark.tally import LeftOut
 from eventide.spark.tasks import by_template, with_read_columns
@@ -27,15 +27,13 @@ from eventide.spark.tasks import by_template, with_read_columns
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from eventide.mtl.program import MtlProgram
-
 _BAD = "input int, file string, row bigint, total bigint, bad binary"
 _LATE = "fact string, args string, value string, start bigint, end bigint, change string, query_time bigint"
 _LATE_SCHEMA = LATE.append(pa.field("query_time", pa.int64()))
 _FILE, _ROW = "eventide file", "eventide row"
 
 
-def first_bad_rows(program: Program | MtlProgram, events: object, *, spark: SparkSession, limit: int = SHOWN,
+def first_bad_rows(program: Reader, events: object, *, spark: SparkSession, limit: int = SHOWN,
                    **options: Any) -> tuple[list[BadRow], int]:
     """The first rows that are no facts, and how many there are."""
     from pyspark.sql import functions as f
@@ -74,8 +72,7 @@ def _with_places(frame: DataFrame, source: Table) -> DataFrame:
 class _Bad:
     """The first bad rows of each batch, pickled, and how many it has."""
 
-    def __init__(self, program: Program | MtlProgram, number: int, source: Table, limit: int,
-                 options: Mapping[str, Any]) -> None:
+    def __init__(self, program: Reader, number: int, source: Table, limit: int, options: Mapping[str, Any]) -> None:
         self._program, self._number, self._source, self._limit = program, number, source, limit
         self._options = options
 
