@@ -21,7 +21,7 @@ from eventide.kernels.arrays import Array, Intervals
 from eventide.kernels.intervals import clip, union
 from eventide.mtl.cells import EVER, MOST, NEVER
 from eventide.mtl.hashes import bridged, first_cells, kept_from, long_or_running
-from eventide.mtl.stream_plan import StreamPlan, part_of
+from eventide.mtl.stream_plan import Part, StreamPlan, part_of
 
 
 @dataclass(frozen=True)
@@ -199,18 +199,12 @@ class Stepper:
 
         for name, look in self.plan.looks.items():
             relation = known.get(name)
-            for part in ("#", "^"):
-                if look.sometime < 0 if part == "#" else not look.ever:
-                    continue
-                other = part_of(name, part)  # type: ignore[arg-type]
-                both = _united(known.get(other), relation) if relation is not None else known.get(other)
-                if both is None:
-                    continue
-                if part == "^":
-                    keep(other, both, first_cells(both.intervals, shift))
-                else:
-                    near = kept_from(both.intervals, high - look.sometime, shift)
-                    keep(other, both, bridged(near, look.gap or 0, shift))
+            often, ever = _with_part(known, name, "#"), _with_part(known, name, "^")
+            if look.sometime >= 0 and often is not None:
+                near = kept_from(often.intervals, high - look.sometime, shift)
+                keep(part_of(name, "#"), often, bridged(near, look.gap or 0, shift))
+            if look.ever and ever is not None:
+                keep(part_of(name, "^"), ever, first_cells(ever.intervals, shift))
             if relation is not None and look.exact >= 0:
                 near = kept_from(relation.intervals, high - look.exact, shift)
                 keep(name, relation, long_or_running(near, look.least, high, shift) if self.plan.hashed else near)
@@ -240,6 +234,12 @@ class _StepExecutor(Executor):
 
     def in_stretch(self, found: Intervals) -> Intervals:
         return clip(found, self._low, self._high, self.space.timeline.shift, trusted=True)
+
+
+def _with_part(known: Mapping[str, Relation], name: str, part: Part) -> Relation | None:
+    """What is known of a predicate, together with what is held of it in another form."""
+    whole, other = known.get(name), known.get(part_of(name, part))
+    return other if whole is None else _united(other, whole)
 
 
 def _united(a: Relation | None, b: Relation) -> Relation:
