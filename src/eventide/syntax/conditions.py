@@ -39,7 +39,7 @@ class BodyReader(IntervalReader):
 
     def body(self, term: Term | None) -> Body:
         """All conditions of a body or of a goal in parentheses."""
-        return () if term is None else tuple(part for goal in _conjuncts(term) for part in self.goal(goal))
+        return () if term is None else tuple(part for goal in conjuncts(term) for part in self.goal(goal))
 
     def goal(self, term: Term) -> Body:
         """The conditions of one goal: none if it is dropped, or several for `(a -> b)`."""
@@ -237,7 +237,7 @@ def _spread(body: Body) -> list[Body]:
     return [body]
 
 
-def _conjuncts(term: Term) -> Iterator[Term]:
+def conjuncts(term: Term) -> Iterator[Term]:
     """The goals of a conjunction, without recursion."""
     stack = [term]
     while stack:
