@@ -12,7 +12,10 @@ from tests.lars.columns import answer_streams, answers_of, now_atoms
 from tests.lars.test_session import WAYS, told
 from tests.oracle import lars, lars_clingo
 
+from eventide.lars.columnar import compile_tree
+from eventide.lars.evaluation import Evaluation, prepared
 from eventide.lars.session import LarsSession
+from eventide.lars.streams import read
 
 Stream = list[tuple[int, list[str]]]
 END = 6
@@ -98,3 +101,26 @@ def test_sessions_add_up_to_a_run(text: str, stream: Stream, way: str) -> None:
 def test_windows_by_rank(text: str, stream: Stream, atom: str, times: list[int]) -> None:
     now = now_atoms(answers_of(lars.program(text), stream, END))
     assert [t for t in range(END + 1) if atom in now[t]] == times
+
+
+@settings(max_examples=40)
+@given(programs, streams)
+def test_a_long_time_before_the_first_fact_changes_nothing(text: str, stream: Stream) -> None:
+    tree = lars.program(text)
+    moved = [(time + 40, facts) for time, facts in stream]
+    compiled = compile_tree(tree, list(read(moved).tables))
+    tables, arrivals = prepared(compiled, read(moved), 0, 40 + END)
+    short, whole = (Evaluation(compiled).run(tables, 40 + END, 0, arrivals, whole=whole) for whole in (False, True))
+    for predicate in compiled.derived:
+        assert list(short.rows(short.now(predicate))) == list(whole.rows(whole.now(predicate)))
+        assert list(short.rows(short.at(predicate))) == list(whole.rows(whole.at(predicate)))
+
+
+def test_times_since_1970_leave_room_for_stamps() -> None:
+    start = 1_700_000_000
+    stream = [(start + t, [f"p({t % 50})", f"q({t % 7},{t})"]) for t in range(60)]
+    program = "h(X) at T :- p(X) at T [9 #], q(Y,Z) at U [5], X < Z. c(X) :- h(X) [3]. n :- not c(3)."
+    answers = answers_of(lars.program(program), stream, start + 59)
+    held = [(begin, end) for row, begin, end in answers.rows(answers.now(("c", 1))) if row == (3,)]
+    assert held[0][0] == start + 4
+    assert next(answers.rows(answers.now(("n", 0)))) == ((), 0, start + 4)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from eventide.engine.domains import GrowthError, Value, more_room, value_of
 from eventide.engine.executor import Executor, PlanIndex
 from eventide.engine.loading import Store, encode_all, fields_of, load_table, side_by_side
 from eventide.engine.operators import Result
-from eventide.engine.relation import Relation, Rows, Space, Timeline
+from eventide.engine.relation import Relation, Rows, Space, Timeline, pack_with, unpack
 from eventide.formats.facts import Coded, Column, chosen, column_of
 from eventide.formats.facts import Facts as AllFacts
 from eventide.formats.facts import FactTable as Facts
@@ -35,6 +36,8 @@ class Answers:
     executor: Executor
     first: int
     end: int
+    again: Callable[[], Answers] | None = None
+    """Evaluates all of the stretch, where the executor has left out its beginning."""
     _known: dict[tuple[str, Predicate], Relation] = field(default_factory=dict)
 
     def now(self, predicate: Predicate) -> Relation:
@@ -53,6 +56,8 @@ class Answers:
 
     def _of(self, kind: str, predicate: Predicate) -> Relation:
         known = self._known.get((kind, predicate))
+        if known is None and kind == "at" and self.again is not None:
+            known = self._known[kind, predicate] = self.again().at(predicate)
         if known is None:
             node = self.compiled.now(predicate) if kind == "now" else self.compiled.at(predicate)
             found: Result = Relation.nothing(self.executor.space, ()) if node is None else self.executor.evaluate(node)
@@ -64,10 +69,11 @@ class Answers:
         assert isinstance(found, Relation)
         line = found.space.timeline
         last = line.inside(self.end) + 1
-        cut = clip(found.intervals, line.inside(self.first), last, line.shift, trusted=True)
+        cut = clip(found.intervals, line.inside(max(self.first, line.origin)), last, line.shift, trusted=True)
         open_ = (cut.ends & line.mask) == last
         ends = np.where(open_, cut.ends | line.mask, cut.ends)
-        return Relation(found.space, found.fields, Intervals(cut.starts, ends))
+        relation = Relation(found.space, found.fields, Intervals(cut.starts, ends))
+        return relation if line.origin <= self.first else _from(relation, self.first)
 
     def rows(self, relation: Relation) -> Iterator[tuple[Row, int, int | None]]:
         """The rows of a relation as Python values: arguments, start, end (None: open)."""
@@ -98,31 +104,34 @@ class Evaluation:
                        for i in range(predicate[1])]
             load_table(self.store, name_of(predicate), compiled.types.of(predicate), columns, len(facts))
 
-    def run(self, facts: Mapping[Predicate, Facts], end: int, first: int = 0,
-            arrivals: Array | None = None) -> Answers:
+    def run(self, facts: Mapping[Predicate, Facts], end: int, first: int = 0, arrivals: Array | None = None, *,
+            whole: bool = False) -> Answers:
         """The answers at the time-points `first` … `end` from facts within them.
 
         Where windows count tuples, `arrivals` are the times of all facts in order of arrival and the facts have their
-        places in it as `rows`.
+        places in it as `rows`. A long time without facts at the beginning is left out of what is computed, where the
+        program allows it and `whole` is not set: times then need fewer bits.
         """
         compiled, store = self.compiled, self.store
         for domain in store.domains.values():
             domain.open()
         inputs = {predicate: self._encoded(predicate, table) for predicate, table in facts.items()
                   if any(part.kind == "points" and part.life is None for part in compiled.parts.get(predicate, ()))}
-        shift = max((end - first + 3).bit_length(), 2)
-        line = Timeline(first, shift, 1, first - 1, end)
+        times = [time for _, _, time in inputs.values()] + ([] if arrivals is None else [arrivals])
+        begin = first if whole else self._begin(times, first)
+        line = _line(begin, end)
         while True:
-            self._lay_out(end - first)
+            self._lay_out(end - begin, sum(time.shape[0] for time in times))
             space = Space(store.domains, line)
-            known: dict[str, Result] = {name_of(p): _points(fields, columns, time - first)
+            known: dict[str, Result] = {name_of(p): _points(fields, columns, time - begin)
                                         for p, (fields, columns, time) in inputs.items()}
             if arrivals is not None:
-                known[ARRIVALS] = _points((), {}, arrivals - first)
+                known[ARRIVALS] = _points((), {}, arrivals - begin)
             executor = Executor(space, known, store.tables)
             try:
                 executor.run(compiled.plan, index=self.index)
-                return Answers(compiled, executor, first, end)
+                again = None if begin == first else partial(self.run, facts, end, first, arrivals, whole=True)
+                return Answers(compiled, executor, first, end, again)
             except GrowthError as growth:
                 self._spare = more_room(self._spare, growth)
                 self._open.add(str(growth))
@@ -136,17 +145,33 @@ class Evaluation:
             columns[RANK] = table.rows
         return fields, columns, table.time
 
-    def _lay_out(self, span: int) -> None:
+    def _begin(self, times: Sequence[Array], first: int) -> int:
+        """Where to begin: until then no window shows a fact, and all time-points are alike."""
+        lows = [int(time.min()) for time in times if time.shape[0]]
+        if not lows or not self._alike or self.compiled.lookback is None:
+            return first
+        return max(first, min(lows) - self.compiled.lookback - 2)
+
+    @cached_property
+    def _alike(self) -> bool:
+        """Whether time-points without facts are alike: no rule tells them apart by their number."""
+        bodies = [definition.body for stratum in self.compiled.plan.strata for definition in stratum.definitions]
+        return not any(isinstance(node, n.Instants | n.Stamped)
+                       or (isinstance(node, n.Covered) and node.arrivals is not None) for node in n.nodes_in(*bodies))
+
+    def _lay_out(self, span: int, facts: int) -> None:
         """Bits for all values; where values are computed, some to spare."""
+        timed = min(span, 2 * facts) + 1  # time-points as values are those of facts, as a rule
         for name, domain in self.store.domains.items():
             size = max(len(domain) - 1, 0).bit_length() + (self._spare if name in self._open else 0)
             if name in self.compiled.types.timed:
-                size = max(size, (len(domain) + span + 1).bit_length())
+                size = max(size, (len(domain) + timed).bit_length() + (self._spare if name in self._open else 0))
             domain.lay_out(size)
         for name in {*self.compiled.types.slots.values(), *self.compiled.types.variables.values()}:
             if name not in (n.NUMBER, n.UNUSED) and name not in self.store.domains:
                 domain = self.store.domain(name)
-                domain.lay_out((span + 1).bit_length() if name in self.compiled.types.timed else self._spare)
+                room = timed.bit_length() if name in self.compiled.types.timed else 0
+                domain.lay_out(room + self._spare)
 
 
 def evaluate(tree: LarsTree, facts: AllFacts, end: int, first: int = 0) -> Answers:
@@ -174,6 +199,24 @@ def prepared(compiled: Compiled, facts: AllFacts, first: int, end: int) -> tuple
         if counts and not inside.all():
             places[predicate] = places[predicate][inside]
     return ranked(tables, places) if counts else (tables, None)
+
+
+def _line(first: int, end: int) -> Timeline:
+    return Timeline(first, max((end - first + 3).bit_length(), 2), 1, first - 1, end)
+
+
+def _from(relation: Relation, first: int) -> Relation:
+    """The same intervals on a line that begins earlier; what holds at its old beginning holds since the new one."""
+    old = relation.space.timeline
+    space = Space(relation.space.domains, _line(first, old.until))
+    later = old.origin - first
+    columns = unpack(relation.space, relation.fields, relation.intervals.starts)
+    rows = Rows(relation.fields, columns, len(relation), timed=False)
+    starts, ends = relation.intervals.starts & old.mask, relation.intervals.ends & old.mask
+    starts = np.where(starts == 0, 0, starts + later)
+    ends = np.where(ends == old.mask, space.timeline.mask, ends + later)
+    return Relation(space, relation.fields, Intervals(*(pack_with(space, rows, relation.fields, time)
+                                                        for time in (starts, ends))))
 
 
 def _points(fields: n.Fields, columns: Mapping[str, np.ndarray], time: Array) -> Rows:
