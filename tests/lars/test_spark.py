@@ -94,6 +94,10 @@ def test_on_spark(spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         assert rows(run(program, frame, buckets=3).toArrow()) == wanted
+        assert rows(ev.spark.run(program, frame, buckets=2, fluents=["h"]).toArrow()) == [
+            row for row in wanted if row[0] == "h"]
+    with pytest.raises(ev.EventideError, match="leave out window"):
+        ev.spark.run(program, frame, window=5)
     (tmp_path / "r.lars").write_text(APART[0])
     (tmp_path / "s.jsonl").write_text('{"time": 1, "facts": ["p(a)", "e(a,b)"]}\n{"time": 4, "facts": ["p(b)"]}\n')
     outputs = [tmp_path / "local.csv", tmp_path / "spark.csv"]

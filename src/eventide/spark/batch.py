@@ -89,12 +89,12 @@ def run(program: Program, events: object, *, window: int | None = None, step: in
 
 def _of_other_language(program: Any, events: object, given: Mapping[str, object], emit: str,
                        **options: Any) -> DataFrame:
-    """A run of a DatalogMTL program: over all facts at once."""
+    """A run of a DatalogMTL or LARS program: over all facts at once."""
     from eventide.mtl.program import MtlProgram
-    from eventide.spark import mtl
+    from eventide.spark import lars, mtl
 
     if not isinstance(program, MtlProgram):
-        raise InputError("only the Event Calculus and DatalogMTL run on Spark; this program runs with program.run()")
+        return lars.run_with(program, events, given, emit, **options)
     windows = [name for name, value in given.items() if value is not None]
     if windows or emit != "timeline":
         raise InputError("on Spark a DatalogMTL program runs over all facts at once; leave out "

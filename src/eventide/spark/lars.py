@@ -61,6 +61,22 @@ def run(program: LarsProgram, events: object, *, end: int | None = None, buckets
     return sent.repartition(job.buckets, "bucket").mapInArrow(_Evaluating(job, end), _columns(job.schema))
 
 
+def run_with(program: object, events: object, given: Mapping[str, object], emit: str, *, horizon: object = None,
+             tally: object = None, buckets: int | None = None, spark: SparkSession | None = None,
+             **options: Any) -> DataFrame:
+    """The same for `eventide.spark.run`, whose options are those of all languages."""
+    if not isinstance(program, LarsProgram):
+        raise InputError(f"a {type(program).__name__} is no program")
+    refused = [name for name in ("window", "step", "start") if given.get(name) is not None]
+    refused += [name for name, value in (("horizon", horizon), ("tally", tally)) if value is not None]
+    if refused or emit != "timeline":
+        raise InputError("on Spark a LARS program runs over all facts at once; leave out "
+                         f"{', '.join(refused) or 'emit'}")
+    how = {name: options.pop(name) for name in ("models", "contradictions", "earlier", "fluents") if name in options}
+    end: Any = given.get("end")
+    return run(program, events, end=end, buckets=buckets, spark=spark, options=options, **how)
+
+
 def _columns(schema: pa.Schema) -> str:
     return ", ".join(f"{field.name} {'long' if pa.types.is_integer(field.type) else 'string'}" for field in schema)
 
