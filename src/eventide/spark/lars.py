@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -51,7 +51,7 @@ def run(program: LarsProgram, events: object, *, end: int | None = None, buckets
     number = buckets or int(session.conf.get("spark.sql.shuffle.partitions") or 1)
     job = planned(program, number, reading, **how)
     with clear_failures():
-        inputs = inputs_of(session, events, cast(Any, program), reading)
+        inputs = inputs_of(session, events, program, reading)
         parts = [frame.mapInArrow(_Reading(job, source), _columns(_SENT)) for frame, source in inputs]
         marks = session.createDataFrame([(bucket, -1, -1, None, None) for bucket in range(job.buckets)],
                                         _columns(_SENT))
