@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import subprocess
 import warnings
@@ -230,6 +231,7 @@ def test_a_stream_from_a_program(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for low in range(0, 6, 2):
         pq.write_table(table.slice(low, 2), tmp_path / "in" / f"{low}.parquet")
+        os.utime(tmp_path / "in" / f"{low}.parquet", (low, low))  # files come in the order of their times
     session = spark.newSession()
     events = session.readStream.schema("time long, event string, who string").option(
         "maxFilesPerTrigger", 1).parquet(str(tmp_path / "in"))
