@@ -33,7 +33,7 @@ def rule(text: str) -> str:
     ("P :- A since(0,inf) <>-[0,1] B.", "P :- A since(0,inf) <>-[0,1] B."),
     ("P :- <>-[0,1] (A since[0,5] B).", "P :- <>-[0,1] (A since[0,5] B)."),
     ("P :- (A since[0,1] B) since[0,2] C.", "P :- (A since[0,1] B) since[0,2] C."),
-    ("P(X) :- Q(X), not R(X).", "P(X) :- Q(X), not R(X)."),
+    ("P(X) :- Q(X), not R(X).", "P(X) :- Q(X), not R(X)."), ("P(X):-Q(X),\\+R(X).", "P(X) :- Q(X), not R(X)."),
     ("P(X) :- Q(X), not <>-[0,1] R(X).", "P(X) :- Q(X), not <>-[0,1] R(X)."),
     ("P(X) :- Q(X), not A since[0,1] B.", "P(X) :- Q(X), not (A since[0,1] B)."),
     ("P(X) :- Q(X), []-[0,1] not R(X).", "P(X) :- Q(X), not <>-[0,1] R(X)."),

@@ -16,12 +16,12 @@ Variables begin with a capital letter or `_`; predicates may begin with any lett
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 from typing import Any, Literal
 
 from eventide.syntax import meteor
-from eventide.syntax.diagnostics import Diagnostic, Span
+from eventide.syntax.diagnostics import Diagnostic
+from eventide.syntax.mtl_tokens import STOP, TokenReader, exact, tokens_of
 from eventide.syntax.mtl_trees import (
     Compare,
     Condition,
@@ -38,20 +38,9 @@ from eventide.syntax.mtl_trees import (
 )
 from eventide.syntax.syntax_errors import SyntaxProblem
 from eventide.syntax.terms import Atom, Compound, Number, Term, Variable
-from eventide.syntax.tokens import MAX_DIGITS, Places, Token, is_variable, number, unquote
+from eventide.syntax.tokens import Places, Token, is_variable, number, unquote
 
 MAX_DEPTH = 100
-_TOKEN = re.compile(
-    r"""(?P<layout>(?:\s++|%[^\r\n]*+)+)
-      | (?P<operator><>[-+]|\[\][-+]|<[-+]>|\[[-+]\])
-      | (?P<number>[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)
-      | (?P<word>[^\W\d]\w*+)
-      | (?P<quoted>'(?:[^'\\\r\n]++|''|\\(?s:.))*+'|"(?:[^"\\\r\n]++|""|\\(?s:.))*+")
-      | (?P<end>\.(?=[\s%]|\Z))
-      | (?P<implies>:-|<-)
-      | (?P<compare><=|=<|>=|=:=|=\\=|\\=|!=|==|<>|=|<|>)
-      | (?P<mark>\|\||//|\*\*|[()\[\],@/*+|;&-])
-      | (?P<bad>(?s:.))""", re.VERBOSE)
 _COMPARISONS: dict[str, Literal["=", "!=", "<", "<=", ">", ">="]] = {
     "=": "=", "==": "=", "=:=": "=", "is": "=", "!=": "!=", "\\=": "!=", "=\\=": "!=", "<>": "!=", "<": "<",
     "<=": "<=", "=<": "<=", ">": ">", ">=": ">=",
@@ -59,7 +48,6 @@ _COMPARISONS: dict[str, Literal["=", "!=", "<", "<=", ">", ">="]] = {
 _OPERATORS: dict[str, Operator] = {"<>-": "<>-", "[]-": "[]-", "<>+": "<>+", "[]+": "[]+"}
 _DUAL: dict[Operator, Operator] = {"<>-": "[]-", "[]-": "<>-", "<>+": "[]+", "[]+": "<>+"}
 _LEVELS = (("+", "-"), ("*", "/", "//", "mod"), ("**",))
-_STOP = Token("stop", "", 0, 0)
 
 
 def parse(text: str, source: str = "<text>") -> ParsedRules:
@@ -74,7 +62,7 @@ def parse(text: str, source: str = "<text>") -> ParsedRules:
         hint: write ranges as [1,2], (0,1/2] or [3,inf)
     """
     places = Places(text, source)
-    tokens = _tokens(text)
+    tokens = tokens_of(text)
     if meteor.is_meteor(tokens):
         tokens = list(meteor.with_line_ends(tokens, text))
     reader = _Reader(tokens, places)
@@ -90,66 +78,13 @@ def parse(text: str, source: str = "<text>") -> ParsedRules:
     return ParsedRules(tuple(rules), tuple(problems), text, source)
 
 
-def _tokens(text: str) -> list[Token]:
-    tokens: list[Token] = []
-    for match in _TOKEN.finditer(text):
-        kind = match.lastgroup
-        assert kind is not None  # the last alternative takes any character
-        if kind != "layout":
-            tokens.append(Token(kind, match.group(), match.start(), match.end()))
-    return tokens
-
-
-class _Reader:
+class _Reader(TokenReader):
     """Reads one rule after the other; `at` is the place among the tokens."""
 
     def __init__(self, tokens: list[Token], places: Places) -> None:
-        self.tokens, self.places, self.at = tokens, places, 0
+        super().__init__(tokens, places)
         self._anonymous = 0
         self._depth = 0
-
-    # -- tokens -----------------------------------------------------------------------------------------------
-
-    def _peek(self, ahead: int = 0) -> Token:
-        at = self.at + ahead
-        return self.tokens[at] if at < len(self.tokens) else _STOP
-
-    def _next(self) -> Token:
-        token = self._peek()
-        self.at += 1
-        return token
-
-    def _take(self, text: str) -> bool:
-        found = self._peek().text == text and self._peek().kind != "quoted"
-        self.at += found
-        return found
-
-    def _span(self, begin: int) -> Span:
-        """The place from the token at `begin` to the last one read."""
-        last = self.tokens[min(max(self.at - 1, begin), len(self.tokens) - 1)]
-        return self.places.span(self.tokens[begin].start, last.end)
-
-    def _problem(self, code: str, message: str, hint: str, token: Token | None = None) -> SyntaxProblem:
-        token = token or self._peek()
-        if token is _STOP:
-            last = self.tokens[-1]
-            return SyntaxProblem(code, message, last.end, last.end + 1, hint)
-        return SyntaxProblem(code, message, token.start, token.end, hint)
-
-    def _shown(self) -> str:
-        token = self._peek()
-        return "the end of the text" if token is _STOP else "the end of the rule" if token.kind == "end" else \
-            f"'{token.text}'"
-
-    def skip(self, begin: int) -> None:
-        """Go to the next rule after an error: behind the next full stop, or to a head that begins a line."""
-        while self.at < len(self.tokens):
-            token = self.tokens[self.at]
-            if self.at > begin and token.kind in ("word", "operator") and self.places.begins_line(token.start):
-                return
-            self.at += 1
-            if token.kind == "end":
-                return
 
     # -- rules ------------------------------------------------------------------------------------------------
 
@@ -177,7 +112,7 @@ class _Reader:
 
     def _after_rule(self, begin: int) -> SyntaxProblem:
         token = self._peek()
-        if token is _STOP or (self.at > begin and self.places.begins_line(token.start)):
+        if token is STOP or (self.at > begin and self.places.begins_line(token.start)):
             last = self.tokens[self.at - 1]
             return SyntaxProblem("missing-end", "the rule does not end with '.'", last.end, last.end + 1,
                                  f"write '.' after '{last.text}'")
@@ -285,7 +220,7 @@ class _Reader:
         text = self._peek().text
         if text in _OPERATORS:
             return _OPERATORS[text], False
-        if self._peek() is _STOP or not meteor.is_operator(self.tokens, self.at):
+        if self._peek() is STOP or not meteor.is_operator(self.tokens, self.at):
             return None
         if text in meteor.SEEN_FROM_NOW:
             return meteor.SEEN_FROM_NOW[text], True
@@ -336,12 +271,12 @@ class _Reader:
         if token.kind != "number":
             self.at -= 1
             raise self._problem("bad-range", f"{self._shown()} where a number belongs", hint)
-        value = _exact(token)
+        value = exact(token)
         if value is None:
             raise self._problem("bad-number", "the number is too long", "write it shorter", token)
         if self._peek().text == "/" and self._peek(1).kind == "number":
             self.at += 1
-            divisor = _exact(self._next())
+            divisor = exact(self._next())
             if not divisor:
                 raise self._problem("bad-number", "a fraction needs a divisor other than 0", hint,
                                     self.tokens[self.at - 1])
@@ -386,7 +321,7 @@ class _Reader:
     def _simple(self) -> Term | None:
         """The constant, number or variable that stands here, if one does."""
         token = self._peek()
-        span = self.places.span(token.start, token.end) if token is not _STOP else None
+        span = self.places.span(token.start, token.end) if token is not STOP else None
         self.at += 1
         if token.kind == "number":
             value = number(token.text)
@@ -463,14 +398,6 @@ class _Reader:
 
 def _denied(formula: Formula | Not) -> Formula | Not:
     return formula.formula if isinstance(formula, Not) else Not(formula)
-
-
-def _exact(token: Token) -> Fraction | None:
-    """A number without rounding; None if it is too long to be meant."""
-    mantissa, _, exponent = token.text.lower().partition("e")
-    if len(mantissa) > MAX_DIGITS or len(exponent) > 4 or abs(int(exponent or 0)) > MAX_DIGITS:
-        return None
-    return Fraction(token.text)
 
 
 def _minus(bound: Fraction | str) -> Fraction | str:
