@@ -118,6 +118,18 @@ def test_the_first_answer_does_not_depend_on_what_came_before() -> None:
     assert [now(rows_of(result), 12, 1) for result in (alone, after)] == [now(rows_of(alone), 11, 1)] * 2
 
 
+def test_nothing_is_computed_where_nothing_can_change() -> None:
+    """Seconds since 1970 and windows of a day: there are too many time-points to look at each."""
+    day, first = 86_400, 1_700_000_000
+    text = f"on(X) at T :- p(X) at T [{day}], not off(X) at T [{day}]. off(X) at T :- p(X) at T [{day}], not on(X) at T " \
+           f"[{day}]. any(X) :- on(X) [3600]. a :- not b [3]. b :- not a [3]."
+    found = parse(text).run([(first, ["p(u)"])], end=first + 5 * day, models="brave", earlier=True).timeline()
+    assert found == {
+        "a": [(0, None)], "b": [(0, None)], "any(u)": [(first, first + 3601)], "on(u)": [(first, first + 1)],
+        "off(u)": [(first, first + 1)], f"on(u)={first}": [(first + 1, first + day + 1)],
+        f"off(u)={first}": [(first + 1, first + day + 1)]}
+
+
 def test_what_has_gone_is_forgotten() -> None:
     """Rows that come and go leave no atoms behind, beyond a fixed number."""
     text = "c(X) :- p(X), not k(X). k(X) :- p(X), not c(X)."

@@ -137,8 +137,12 @@ class Above:
         elif self._idle and not self._held:
             yield Answer(start, stop, count=1 if self.solver.models == "all" else None)
         else:
-            for t in range(start, stop):
-                yield _answer(t, t + 1, self._anew(t), self.solver)
+            while start < stop:
+                ground = self._anew(start)
+                later = ground.next_change()
+                end = stop if later is None else min(stop, later)
+                yield _answer(start, end, ground, self.solver)
+                start = end
 
     def _anew(self, t: int) -> _Ground:
         ground = _Ground(self.split, t, self.arrivals)
@@ -186,6 +190,9 @@ class _Ground:
         self._support: dict[int, int] = {}
         self._given: dict[Element, None] = {}
         self._given_points: dict[tuple[int, Row], set[int]] = {}
+        self._dated_now = False
+        self._dated_later: int | None = None
+        self._now: set[int] = set()
         self._lower = {pattern.predicate: number for number, pattern in enumerate(self.grounder.patterns)
                        if pattern.predicate[0].startswith("$")}
         self._patterns: dict[Predicate, list[int]] = {}
@@ -278,6 +285,27 @@ class _Ground:
             if not any(self._support.get(atom) for atom in self._made_by(element)):
                 self._drop(self.grounder.remove(element))
 
+    def next_change(self) -> int | None:
+        """The next time-point at which the answer may be another though no row comes or goes; None if there is none.
+
+        What is concluded of now moves with the time. What is concluded of a time-point leaves a window at a time that
+        is known. Under `always`, and where the time of what is concluded of now is asked for, every time-point counts.
+        """
+        if self.split.counts_tuples or self._dated_now:
+            return self.t + 1
+        times = [] if self._dated_later is None else [self._dated_later]
+        for atom in self._support:
+            point = self.points[atom]
+            for number in self._patterns.get((point.name, len(point.row)), ()):
+                pattern = self.grounder.patterns[number]
+                if pattern.modality == "always" or (pattern.modality == "at" and atom in self._now):
+                    return self.t + 1
+                if pattern.window is not None and point.time is not None and atom not in self._now:
+                    times.append(point.time + pattern.window.size + 1)
+        if self._given_points:
+            return self.t + 1
+        return min((time for time in times if time > self.t), default=None)
+
     # -- atoms --------------------------------------------------------------------------------------------------------
 
     def _atom(self, key: tuple[object, ...], name: str) -> int:
@@ -298,12 +326,16 @@ class _Ground:
     def _head(self, instance: Instance) -> int | None:
         if instance.head is None:
             return None
-        time = None if self.timeless else self.t
-        if instance.time is not None:
-            if not isinstance(instance.time, int) or not 0 <= instance.time <= self.t:
-                return None
-            time = instance.time
-        return self._point(*instance.head, time)
+        if instance.time is None:
+            point = self._point(*instance.head, None if self.timeless else self.t)
+            self._now.add(point)
+            return point
+        if not isinstance(instance.time, int) or not 0 <= instance.time <= self.t:
+            if isinstance(instance.time, int) and instance.time > self.t:
+                self._dated_later = min(instance.time, self._dated_later or instance.time)
+            return None
+        self._dated_now |= instance.time == self.t
+        return self._point(*instance.head, instance.time)
 
     def _start(self, element: Element, row: Row) -> int:
         pattern = self.grounder.patterns[element.pattern]
@@ -357,9 +389,12 @@ class _Ground:
         return self._atom(("element", element), f"element {element.pattern} {element.row}")
 
     def shown(self, atoms: Iterable[int]) -> frozenset[Point]:
-        """The points among some atoms."""
-        points = self.points
-        return frozenset([points[atom] for atom in atoms if atom in points])
+        """The points among some atoms; those of now without their time."""
+        points, t = self.points, self.t
+        found = [points[atom] for atom in atoms if atom in points]
+        if not self.timeless:
+            found = [Point(point.name, point.row, None) if point.time == t else point for point in found]
+        return frozenset(found)
 
     # -- the answer ---------------------------------------------------------------------------------------------------
 
