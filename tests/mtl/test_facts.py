@@ -230,6 +230,8 @@ def test_dates_need_a_unit(tmp_path: Path) -> None:
     ("event,time,key\nP,,a\n", "empty-field", (2, 3), "time is empty"),
     ("event,end,key\nP,1,a\n", "missing-column", (1, 1), "no column time or start"),
     ("event,start,key\nP,1,a\n", "missing-column", (1, 1), "no column end"),
+    ("event,time,start,end,key\nP,1,2,3,a\n", "two-times", (1, 1), "a column time and a column start"),
+    ("event,time,end,key\nP,1,3,a\n", "two-times", (1, 1), "a column time and a column end"),
 ])
 def test_a_bad_row_is_told_with_its_place(text: str, code: str, place: tuple[int, int], message: str,
                                           tmp_path: Path) -> None:

@@ -131,6 +131,10 @@ class _Rows:
             message = f"no column time or start; the columns are {', '.join(columns)}"
             raise input_error("missing-column", message, self.table.source,
                               hint="a point has the column time, an interval start and end, with left and right")
+        if "time" in columns and (other := [name for name in ("start", "end", "left", "right") if name in columns]):
+            raise input_error("two-times", f"a column time and a column {other[0]}: is a row a point or an interval?",
+                              self.table.source, hint=f"leave out time, or {', '.join(other)}; another name makes a "
+                              "column an argument")
         if "start" in columns:
             found = self._intervals()
         else:
