@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import eventide as ev
+from eventide.errors import InputError
 from eventide.lars.program import LarsProgram
 from eventide.lars.streams import arrival_numbers, in_order, read
 
@@ -138,3 +139,19 @@ def test_options_are_checked() -> None:
                              ({"end": -3}, "begins at 0"), ({"fluents": "a"}, "expected a list")):
         with pytest.raises(ev.EventideError, match=message):
             program.run([], **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("events", [[(1, ["slow(a)"])], {"slow": pa.table({"time": [1], "what": ["a"]})}])
+def test_unknown_options_are_refused(events: Any) -> None:
+    program = parse(ROAD)
+    with pytest.raises(InputError, match="no option wnidow"):
+        program.run(events, wnidow=3)
+    with pytest.raises(InputError, match="no option window: the windows stand in the rules"):
+        program.run(read(events), window=3)
+    with pytest.raises(InputError, match="no option until"):
+        program.contexts(events, until=3)
+
+
+def test_what_is_no_text_is_no_fact() -> None:
+    facts = read([(1, ["slow(a)", ["slow(b)"], 3, None, {}])], bad_rows="skip")
+    assert len(facts) == 1 and [row.diagnostic.code for row in facts.bad] == ["bad-fact"] * 4

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from eventide.engine.loading import NEVER, without_retractions
+from eventide.errors import InputError
 from eventide.formats import facts_from
 from eventide.formats.facts import BadRow, Facts, FactTable, Ints, Value, chosen, column_of, column_values, merged
 from eventide.formats.files import Text, read_text
@@ -33,12 +34,16 @@ MOST_ARGUMENTS = 64
 
 def read(events: object, *, bad_rows: BadRows = "fail", bad_file: str | os.PathLike[str] | None = None,
          **options: Any) -> Facts:
-    """The facts of streams and tables.
+    """The facts of streams and tables; `options` say how tables are read.
 
     >>> facts = read([(1, ["p(a)", "s"]), (4, ["p(b)"])])
     >>> {key: table.time.tolist() for key, table in facts.tables.items()}
     {('p', 1): [1, 4], ('s', 0): [1]}
     """
+    for name in options:
+        if name not in ("column_types", "time_unit"):
+            windows = ": the windows stand in the rules" if name in ("window", "step") else ""
+            raise InputError(f"LARS has no option {name}{windows}")
     if isinstance(events, Facts):
         return events
     sources = list(events) if isinstance(events, list | tuple) and not _is_stream(events) else [events]
@@ -161,9 +166,9 @@ def _of_items(items: Iterable[tuple[int, object]], source: str) -> Facts:
             continue
         time, texts = entry
         for text in texts:
-            if text not in known:
-                known[text] = fact_of(text) if isinstance(text, str) else None
-            fact = known[text]
+            if isinstance(text, str) and text not in known:
+                known[text] = fact_of(text)
+            fact = known[text] if isinstance(text, str) else None
             if fact is None:
                 bad.append(BadRow(diagnostic("bad-fact", f"{text!r} is no fact", source, line,
                                              hint="a fact is a name with values: p(a,3) or street(\"High Street\")"),

@@ -14,7 +14,7 @@ from typing import Literal as OneOf
 from eventide.syntax import ticker
 from eventide.syntax.diagnostics import Diagnostic
 from eventide.syntax.lars_expressions import Expressions
-from eventide.syntax.lars_tokens import tokens_of
+from eventide.syntax.lars_tokens import COMPARISONS, tokens_of
 from eventide.syntax.lars_trees import Comparison, Element, Head, LarsTree, Literal, Rule, Window
 from eventide.syntax.syntax_errors import SyntaxProblem
 from eventide.syntax.terms import Atom, Compound, Number, Term, Variable, arguments_of, functor_of, is_ground
@@ -239,11 +239,10 @@ class _ClauseReader(Expressions):
                 raise self.problem("negation-brackets", "'not' has no brackets", first, "write 'not a', not 'not(a)'")
             if self.next.text == "not":
                 raise self.problem("double-not", "'not not' has no meaning here", first, "write the atom itself")
-            literal = self.literal(first, True)
-            if self.next.text in ("<", "<=", ">", ">=", "=", "!="):
+            if self.has_comparison():
                 raise self.problem("negated-comparison", "a comparison cannot be negated", first,
                                    "turn it around: 'not X < Y' is 'X >= Y'")
-            return literal
+            return self.literal(first, True)
         if first.kind in ("variable", "number", "quoted") or first.text in ("(", "-") or self.compares():
             return self.comparison()
         return self.literal(first, False)
@@ -251,6 +250,17 @@ class _ClauseReader(Expressions):
     def compares(self) -> bool:
         """Whether the word here is one side of a comparison, as in `b != X`."""
         return self.next.kind == "word" and self.following(1).text in ("<", "<=", ">", ">=", "=", "!=", "==", "=<")
+
+    def has_comparison(self) -> bool:
+        """Whether a comparison stands between here and the next condition."""
+        depth = 0
+        for token in self.tokens[self.at:]:
+            depth += (token.text == "(") - (token.text == ")") if token.kind != "quoted" else 0
+            if token.kind == "stop" or (token.text == "," and depth == 0):
+                return False
+            if token.text in COMPARISONS and token.kind != "quoted" and depth == 0:
+                return True
+        return False
 
     def literal(self, first: Token, negated: bool) -> Literal:
         """An atom with its modality and window."""
