@@ -113,9 +113,7 @@ def find_types(rules: Sequence[Rule], facts: Iterable[Term], inputs: Mapping[Pre
                         used.add((number, term.name))
                 else:
                     constants.append((slot, term))
-                    used.add(slot)
-                    if isinstance(term, Atom):
-                        keyed.add(slot)
+                    keyed.add(slot)
         if rule.head is not None:
             for i, term in enumerate(arguments_of(rule.head.atom)):
                 slot = (rule.head.predicate, i)
