@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from eventide.cli.account import count_of
 from eventide.cli.messages import messages
-from eventide.cli.run import count_of
 
 if TYPE_CHECKING:
     from eventide.lars.contexts import Context, Contexts

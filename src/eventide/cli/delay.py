@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from eventide.cli.account import count_of
 from eventide.cli.messages import messages
-from eventide.cli.run import check_ending, check_inputs_stay, count_of
+from eventide.cli.options import check_ending, check_inputs_stay
 
 
 def delay(

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from eventide.cli.account import account, by_name, count_of, too_late
 from eventide.cli.messages import messages
-from eventide.cli.run import account, bad_path, by_name, count_of, late_columns, late_path, standard_output, too_late
+from eventide.cli.output import bad_path, late_columns, late_path, standard_output
 from eventide.engine.recognition import Settings
 from eventide.engine.session import Changes, Session
 from eventide.errors import InputError, RuleError

@@ -7,8 +7,10 @@ from typing import Annotated, Literal
 
 import typer
 
+from eventide.cli.account import count_of
 from eventide.cli.messages import messages
-from eventide.cli.run import check_ending, check_inputs_stay, count_of, write_result
+from eventide.cli.options import check_ending, check_inputs_stay
+from eventide.cli.output import write_result
 
 
 def intervals(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from eventide.cli.account import count_of
 from eventide.cli.messages import messages
-from eventide.cli.run import count_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

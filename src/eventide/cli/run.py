@@ -2,44 +2,29 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
-import tempfile
-import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from eventide.cli.account import Watch, account, conclude, tell_of_facts, tell_of_warnings, too_late
 from eventide.cli.messages import messages
+from eventide.cli.options import chosen_names, get_ready, refuse_options, time_or_length
+from eventide.cli.output import write_bad, write_late, write_result
 from eventide.cli.progress import progress
-from eventide.errors import EventideError, InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from eventide.engine.recognition import Counts
-    from eventide.formats.facts import BadRow, Facts
+    from eventide.formats.facts import Facts
     from eventide.formats.results import Columns
     from eventide.probability.recognition import Uncertainty
     from eventide.program import Program
     from eventide.results import Answers
 
 LARGEST = 2**62  # times and lengths must leave room in 64 bits
-IN_MEMORY = 1 << 26  # what goes to standard output waits until all is known, in memory or beyond that on the disk
-
-
-def time_or_length(text: str) -> int | Fraction:
-    """A number of the command line: whole, or for dense time a fraction or decimal, kept exact."""
-    try:
-        number = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        raise typer.BadParameter(f"{text!r} is no number; write 12, or for DatalogMTL 7/2 or 3.5") from None
-    return int(number) if number.denominator == 1 else number
 
 
 def run(
@@ -141,7 +126,8 @@ def run(
 
         refuse_options("LARS", {
             "--window": (window, "the windows stand in the rules"),
-            "--step": (step, "it is evaluated at every time-point"),
+            "--step": (step if emit != "changes" else None, "it is evaluated at every time-point; with --emit changes "
+                       "it is the distance of query times"),
             "--tick": (tick if tick != 1 else None, "the first line of the rules says how long a time-point lasts"),
             "--initially-at": (initially_at or None, "nothing holds initially"),
             "--horizon": (horizon, "time begins at 0"), "--at": (at, "it is for .mtl"),
@@ -151,13 +137,10 @@ def run(
             "--follow": (follow or None, "Python's sessions follow streams"),
             "--probabilistic": (probabilistic or None, "facts are certain"),
             "--threshold": (threshold, "facts are certain"), "--history": (history, "facts are certain")})
-        check_ending(out)
-        check_inputs_stay(out, [program, *events, *(background or ())])
-        if threads is not None:
-            limit_threads(threads)
+        get_ready(out, [program, *events, *(background or ())], threads)
         run_lars(program, events, background or [], LarsOptions(
             start, end, models or "first", contradictions or "discard", earlier, maintain, emit or "timeline", engine,
-            spark_master, fluents, bad_rows, time_unit, profile), out)
+            spark_master, fluents, bad_rows, time_unit, profile, int(step or 1)), out)
         return
     refuse_options("this language", {option: (given or None, "it is for .lars") for option, given in {
         "--models": models, "--contradictions": contradictions, "--earlier": earlier, "--maintain": maintain}.items()})
@@ -174,10 +157,7 @@ def run(
             "--state": (state, "Python's sessions are saved"),
             "--background": (background or None, "all facts have a time, for ever as P(a)@(-inf,inf)"),
             "--ties": (ties if ties != "termination" else None, "nothing is initiated")})
-        check_ending(out)
-        check_inputs_stay(out, [program, *events])
-        if threads is not None:
-            limit_threads(threads)
+        get_ready(out, [program, *events], threads)
         run_mtl(program, events, MtlOptions(step, horizon, at, variant, emit or "timeline", fluents, delay, bad_rows,
                                             late, time_unit, engine, spark_master, profile), out)
         return
@@ -209,11 +189,8 @@ def run(
         _check_following(events, window, end, emit, out, state)
     elif state is not None or "-" in events:
         raise typer.BadParameter("this needs --follow", param_hint="--events" if state is None else "--state")
-    check_ending(out)
-    check_inputs_stay(out, [program, *events, *(background or ())])
+    get_ready(out, [program, *events, *(background or ())], threads)
     watch = Watch()
-    if threads is not None:
-        limit_threads(threads)
 
     from eventide.engine.recognition import Settings
     from eventide.program import load
@@ -226,9 +203,7 @@ def run(
         if not probabilistic:
             loaded.require_certain()
         chosen = chosen_names(loaded.fluents, fluents)
-    warnings = sum(d.severity == "warning" for d in loaded.check())
-    if warnings:
-        messages.say(f"{count_of(warnings, 'warning')} about the rules; `eventide check` shows them", warnings=warnings)
+    tell_of_warnings(loaded.check())
     if window is not None and step is not None and step > window:
         messages.say(f"the step ({step}) is longer than the window ({window}): facts between two windows are too late")
     settings = Settings(window, step, start, end, tick, initially_at, ties)
@@ -261,9 +236,7 @@ def run(
         return
     with watch("reading"):
         facts = loaded.read(events, bad_rows=bad_rows, time_unit=time_unit)
-    for note in facts.notes:
-        messages.note(note)
-    messages.say(f"read {count_of(len(facts), 'fact')} of {count_of(len(facts.tables), 'kind')} in {watch.last:.2f} s")
+    tell_of_facts(facts, watch)
     _tell_of_probabilities(loaded, facts, probabilistic, history, chosen)
     with progress("window") as advance:
         with watch("reasoning"):
@@ -277,13 +250,6 @@ def run(
     watch.parts["writing"] -= watch.within
     account(answers.counts, facts.bad_count, bad_file, late_file)
     conclude(answers.counts, written.rows, out, watch, profile)
-
-
-def refuse_options(language: str, given: dict[str, tuple[object, str]]) -> None:
-    """Refuse options that have no meaning in a language, with the reason."""
-    for option, (value, why) in given.items():
-        if value is not None:
-            raise typer.BadParameter(f"it does not go with {language}: {why}", param_hint=option)
 
 
 def _check_following(events: list[str], window: int | None, end: int | None, emit: str | None, out: Path | None,
@@ -353,203 +319,3 @@ class Written:
             yield sorted_columns(answer.table)
         if self._fail and self._answers.counts.too_late:
             raise too_late(self._answers.counts)
-
-
-class Watch:
-    """The time that each part of the work took."""
-
-    def __init__(self) -> None:
-        self.parts: dict[str, float] = {}
-        self.last = 0.0
-        self.within = 0.0
-
-    @contextmanager
-    def __call__(self, part: str, inside: bool = False) -> Iterator[None]:
-        """Measure what is done in the block; `within` adds up those that are inside another block."""
-        began = time.perf_counter()
-        yield
-        self.last = time.perf_counter() - began
-        self.parts[part] = self.parts.get(part, 0.0) + self.last
-        self.within += self.last if inside else 0.0
-
-    @property
-    def total(self) -> float:
-        """All parts together."""
-        return sum(self.parts.values())
-
-
-def limit_threads(number: int) -> None:
-    """Let the libraries below use at most so many threads."""
-    import pyarrow as pa
-
-    pa.set_cpu_count(number)
-    pa.set_io_thread_count(max(1, number))
-
-
-def too_late(counts: Counts, bound: str = "window", does: str = "reaches back") -> EventideError:
-    """The error for facts that are older than a window or delay allows, one problem per name."""
-    from eventide.syntax.diagnostics import Diagnostic
-
-    hint = f"use a longer --{bound}, or --late report to go on without them"
-    problems = [Diagnostic("error", "too-late", f"{count_of(number, 'fact')} of {name} arrived later than the {bound} "
-                           f"{does}", None, hint) for name, number in sorted(counts.late_by_name.items())]
-    return InputError("\n".join(p.render() for p in problems), problems)
-
-
-def chosen_names(known: list[str], fluents: str | None) -> list[str] | None:
-    """The names of `--fluents`, if the program derives them all."""
-    if fluents is None:
-        return None
-    from eventide.formats.problems import suggestion
-
-    names = [name.strip() for name in fluents.split(",") if name.strip()]
-    unknown = [name for name in names if name not in known]
-    if unknown or not names:
-        wrong = unknown[0] if unknown else fluents
-        hint = suggestion(wrong, known) or f"it derives {', '.join(known) or 'nothing'}"
-        raise typer.BadParameter(f"the program derives no {wrong!r}; {hint}", param_hint="--fluents")
-    return names
-
-
-def check_ending(out: Path | None) -> None:
-    """Refuse a result that cannot be written before any work is done."""
-    if out is None:
-        return
-    from eventide.formats.results import WRITERS, writer_for
-
-    if out.suffix not in WRITERS:
-        known = ", ".join(WRITERS)
-        raise typer.BadParameter(f"{out}: the ending does not say how to write the result; known are {known}",
-                                 param_hint="-o")
-    writer_for(out)
-
-
-def check_inputs_stay(out: Path | None, inputs: list[str]) -> None:
-    """Refuse a result that would replace what it is made from."""
-    if out is None or not out.exists():
-        return
-    from eventide.formats.events import split_name
-
-    for path in (Path(split_name(name)[1]) for name in inputs):
-        if path.exists() and path.samefile(out):
-            raise typer.BadParameter(f"{out} is an input of this run; the result would replace it", param_hint="-o")
-
-
-def standard_output() -> BinaryIO:
-    """Where results go without `-o`."""
-    if sys.stdout is None:
-        raise InputError("standard output is closed; name a file with -o")
-    sys.stdout.flush()
-    return sys.stdout.buffer
-
-
-def write_result(pieces: Iterable[Columns], out: Path | None) -> None:
-    """The result, whole or not at all."""
-    from eventide.formats.results import WRITERS, whole_file, writer_for
-
-    if out is not None:
-        with whole_file(out) as file:
-            writer_for(out)(pieces, file)
-        return
-    target = standard_output()
-    with tempfile.SpooledTemporaryFile(IN_MEMORY) as waiting:
-        WRITERS[".jsonl" if messages.json else ".csv"](pieces, waiting)  # type: ignore[arg-type]
-        waiting.seek(0)
-        shutil.copyfileobj(waiting, target)
-    target.flush()
-
-
-def write_late(late: list[pa.Table], out: Path | None) -> Path | None:
-    """The facts that came too late, in a file beside the result."""
-    if out is None or not any(table.num_rows for table in late):
-        return None
-    from eventide.formats.results import WRITERS, whole_file
-
-    path = late_path(out)
-    with whole_file(path) as file:
-        WRITERS[".csv"](late_columns(late), file)
-    return path
-
-
-def late_path(out: Path) -> Path:
-    """Where facts that came too late are listed."""
-    return out.with_name(f"{out.name}.late.csv")
-
-
-def late_columns(late: list[pa.Table]) -> Iterator[Columns]:
-    """Tables of facts that came too late, for a writer."""
-    from eventide.formats.results import text_columns
-
-    return (text_columns(table) for table in late)
-
-
-def write_bad(rows: tuple[BadRow, ...], out: Path | None) -> Path | None:
-    """The rows left out go to a file beside the result, whole or not at all."""
-    if not rows:
-        return None
-    from eventide.formats.problems import write_bad_rows
-
-    path = bad_path(out)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        write_bad_rows(rows, part)
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
-    return path
-
-
-def bad_path(out: Path | None) -> Path:
-    """Where bad rows go."""
-    return Path("eventide.bad.csv") if out is None else out.with_name(f"{out.name}.bad.csv")
-
-
-def account(counts: Counts, bad_count: int, bad_file: Path | None, late_file: Path | None, *,
-            first: int | None = None) -> None:
-    """Say what was left out and why; the files list all of it, or the `first` of each."""
-    def listed(number: int) -> str:
-        return "they are" if first is None or number <= first else f"the first {first} are"
-
-    if bad_count:
-        messages.say(f"left out {count_of(bad_count, 'bad row')}; {listed(bad_count)} in {bad_file}",
-                     bad_rows=bad_count, file=str(bad_file))
-    if counts.before_start:
-        messages.say(f"left out {count_of(counts.before_start, 'fact')} up to the start of the run",
-                     before_start=counts.before_start)
-    if counts.after_end:
-        messages.say(f"left out {count_of(counts.after_end, 'fact')} after the end of the run",
-                     after_end=counts.after_end)
-    if counts.unmatched:
-        messages.say(f"{count_of(counts.unmatched, 'retraction')} of facts that were not there",
-                     unmatched=counts.unmatched)
-    if counts.beyond_horizon:
-        messages.say(f"{count_of(counts.beyond_horizon, 'interval')} had a partner for `before` beyond the horizon "
-                     "only; a longer --horizon sees more", beyond_horizon=counts.beyond_horizon)
-    if counts.too_late:
-        where = "-o lists them" if late_file is None else f"{listed(counts.too_late)} in {late_file}"
-        messages.say(f"left out {count_of(counts.too_late, 'fact')} that arrived too late for the window "
-                     f"({by_name(counts.late_by_name)}); {where}", too_late=counts.too_late,
-                     by_name=dict(counts.late_by_name), file=None if late_file is None else str(late_file))
-
-
-def by_name(numbers: dict[str, int]) -> str:
-    """Numbers of facts by their names."""
-    return ", ".join(f"{name}: {number}" for name, number in sorted(numbers.items()))
-
-
-def conclude(counts: Counts, rows: int, out: Path | None, watch: Watch, profile: bool) -> None:
-    """Say what came of it, and how long it took."""
-    where = "" if out is None else f" in {out}"
-    messages.say(f"recognised {count_of(rows, 'row')}{where} from {count_of(counts.facts, 'fact')} "
-                 f"at {count_of(counts.queries, 'query time')} in {watch.total:.2f} s",
-                 rows=rows, facts=counts.facts, queries=counts.queries, seconds=round(watch.total, 6))
-    if profile:
-        for part, seconds in watch.parts.items():
-            messages.say(f"{part:10} {seconds:10.3f} s", part=part, seconds=round(seconds, 6))
-        rate = counts.facts / max(watch.parts["reasoning"], 1e-9)
-        messages.say(f"{'speed':10} {rate:10.0f} facts a second of reasoning", facts_per_second=round(rate))
-
-
-def count_of(number: int, what: str) -> str:
-    """`1 fact`, `2 facts`."""
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
+from eventide.cli.account import Watch, account, conclude, tell_of_facts, tell_of_warnings
 from eventide.cli.messages import messages
-from eventide.cli.run import Watch, account, chosen_names, conclude, count_of, write_bad, write_result
+from eventide.cli.options import chosen_names
+from eventide.cli.output import write_bad, write_result
 
 if TYPE_CHECKING:
+    from eventide.formats.facts import Facts
     from eventide.lars.program import LarsProgram
     from eventide.lars.results import LarsResult
 
@@ -36,6 +39,7 @@ class LarsOptions:
     bad_rows: Literal["fail", "skip"]
     time_unit: Literal["s", "ms", "us", "ns"] | None
     profile: bool
+    step: int = 1
 
 
 def run_lars(path: str, events: list[str], background: list[str], options: LarsOptions, out: Path | None) -> None:
@@ -43,9 +47,10 @@ def run_lars(path: str, events: list[str], background: list[str], options: LarsO
     from eventide.formats.results import sorted_columns
     from eventide.program import load
 
-    if options.emit != "timeline":
-        raise typer.BadParameter("a LARS program gives its timeline; Python's sessions tell changes",
-                                 param_hint="--emit")
+    if options.emit == "windows":
+        raise typer.BadParameter("the windows stand in the rules; choose timeline or changes", param_hint="--emit")
+    if options.emit == "changes" and (options.earlier or options.maintain or options.engine != "local"):
+        raise typer.BadParameter("changes go without --earlier, --maintain and Spark", param_hint="--emit")
     if options.start is not None and options.end is not None and options.end < options.start:
         raise typer.BadParameter(f"the run would end at {options.end}, before it starts at {options.start}",
                                  param_hint="--end")
@@ -54,18 +59,17 @@ def run_lars(path: str, events: list[str], background: list[str], options: LarsO
         program: Any = load(path, background=background)
         program.require_sound()
         fluents = chosen_names(program.fluents, options.fluents)
-    warnings = sum(d.severity == "warning" for d in program.check())
-    if warnings:
-        messages.say(f"{count_of(warnings, 'warning')} about the rules; `eventide check` shows them", warnings=warnings)
+    tell_of_warnings(program.check())
     if options.engine == "spark":
         _on_spark(program, events, options, fluents, out, watch)
         return
     with watch("reading"):
         facts = program.read(events, bad_rows=options.bad_rows, time_unit=options.time_unit)
-    for note in facts.notes:
-        messages.note(note)
-    messages.say(f"read {count_of(len(facts), 'fact')} of {count_of(len(facts.tables), 'kind')} in {watch.last:.2f} s")
+    tell_of_facts(facts, watch)
     _tell_of_unread(program, facts.tables)
+    if options.emit == "changes":
+        _changes(program, facts, options, fluents, out, watch)
+        return
     with watch("reasoning"):
         result: LarsResult = program.run(
             facts, start=options.start, end=options.end, models=options.models, contradictions=options.contradictions,
@@ -76,6 +80,41 @@ def run_lars(path: str, events: list[str], background: list[str], options: LarsO
     _tell_of_answers(result)
     account(result.counts, facts.bad_count, bad_file, None)
     conclude(result.counts, len(result), out, watch, options.profile)
+
+
+def _changes(program: LarsProgram, facts: Facts, options: LarsOptions, fluents: list[str] | None, out: Path | None,
+             watch: Watch) -> None:
+    """What changes from one query time to the next: at `start + step`, `start + 2 step`, … until the end is covered."""
+    from eventide.engine.recognition import Counts
+    from eventide.formats.results import sorted_columns
+    from eventide.results import signed
+
+    times = [(int(table.time.min()), int(table.time.max())) for table in facts if len(table)]
+    start = min((low for low, _ in times), default=0) - 1 if options.start is None else options.start
+    end = max((high for _, high in times), default=0) if options.end is None else options.end
+    session = program.session(models=options.models, contradictions=options.contradictions, fluents=fluents)
+    session.insert(facts)
+    counts, told = Counts(facts=len(facts)), [0]
+    if start >= 0:
+        session.advance(start)
+
+    def pieces() -> Iterator[Any]:
+        query = start
+        while query < end:
+            query += options.step
+            with watch("reasoning", inside=True):
+                changes = session.advance(query)
+            counts.queries += 1
+            rows = signed(changes.removed, changes.added, query)
+            told[0] += rows.num_rows
+            yield sorted_columns(rows)
+
+    with watch("writing"):
+        write_result(pieces(), out)
+        bad_file = write_bad(facts.bad, out)
+    watch.parts["writing"] -= watch.within
+    account(counts, facts.bad_count, bad_file, None)
+    conclude(counts, told[0], out, watch, options.profile)
 
 
 def _on_spark(program: LarsProgram, events: list[str], options: LarsOptions, fluents: list[str] | None,

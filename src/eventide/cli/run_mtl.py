@@ -9,18 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
+from eventide.cli.account import Watch, account, conclude, count_of, tell_of_facts, tell_of_warnings, too_late
 from eventide.cli.messages import messages
-from eventide.cli.run import (
-    Watch,
-    account,
-    chosen_names,
-    conclude,
-    count_of,
-    too_late,
-    write_bad,
-    write_late,
-    write_result,
-)
+from eventide.cli.options import chosen_names
+from eventide.cli.output import write_bad, write_late, write_result
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,18 +64,13 @@ def run_mtl(path: str, events: list[str], options: MtlOptions, out: Path | None)
         program.require_sound()
         known = list(dict.fromkeys(name for name, _ in program.known))
         chosen = chosen_names(known, options.fluents)
-    warnings = sum(d.severity == "warning" for d in program.check())
-    if warnings:
-        messages.say(f"{count_of(warnings, 'warning')} about the rules; `eventide check` shows them", warnings=warnings)
+    tell_of_warnings(program.check())
     if options.engine == "spark":
         _on_spark(program, events, options, chosen, out, watch)
         return
     with watch("reading"):
         facts = program.read(events, bad_rows=options.bad_rows, time_unit=options.time_unit)
-    for note in facts.facts.notes:
-        messages.note(note)
-    messages.say(f"read {count_of(len(facts), 'fact')} of {count_of(len(facts.facts.tables), 'kind')} in "
-                 f"{watch.last:.2f} s")
+    tell_of_facts(facts.facts, watch)
     if options.emit == "changes":
         _tell_changes(program, facts, options, chosen, out, watch)
         return

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from eventide.cli.account import count_of
 from eventide.cli.messages import messages
 from eventide.cli.progress import progress
-from eventide.cli.run import count_of
 
 if TYPE_CHECKING:
     from eventide.signals.fact_files import Made
