@@ -79,19 +79,20 @@ def emitted(session: Session | UncertainSession, changes: Changes | UncertainCha
     """What a session says at its query time, as `windows` or as `changes`."""
     if emit == "windows":
         return with_query(session.window_answer(), changes.query_time)
-    return _signed(changes.removed, changes.added, changes.query_time)
+    return signed(changes.removed, changes.added, changes.query_time)
 
 
 def no_rows(emit: str, schema: pa.Schema = SCHEMA) -> pa.Table:
     """The columns of `windows` or `changes` of rows with these columns, without rows."""
     nothing = schema.empty_table()
-    return with_query(nothing, 0) if emit == "windows" else _signed(nothing, nothing, 0)
+    return with_query(nothing, 0) if emit == "windows" else signed(nothing, nothing, 0)
 
 
-def _signed(removed: pa.Table, added: pa.Table, query: int) -> pa.Table:
-    signed = [table.add_column(0, "change", pa.repeat(sign, table.num_rows))
+def signed(removed: pa.Table, added: pa.Table, query: int) -> pa.Table:
+    """What went and what came by a query time, in one table."""
+    both = [table.add_column(0, "change", pa.repeat(sign, table.num_rows))
               for table, sign in ((removed, "-"), (added, "+"))]
-    return with_query(pa.concat_tables(signed).unify_dictionaries(), query)
+    return with_query(pa.concat_tables(both).unify_dictionaries(), query)
 
 
 def listed(late: pa.Table, query: int) -> pa.Table:
@@ -103,7 +104,7 @@ def _of_one_window(run: Recognition, emit: str) -> pa.Table:
     answer = run.answer(run.run())
     if emit == "windows":
         return with_query(clipped(answer, run.start + 1, run.query + 1), run.query)
-    return answer if emit == "timeline" else _signed(answer.slice(0, 0), answer, run.query)
+    return answer if emit == "timeline" else signed(answer.slice(0, 0), answer, run.query)
 
 
 class _Held:

@@ -67,8 +67,21 @@ def test_what_is_known_of_earlier_time_points(folder: Path, capsys: pytest.Captu
     assert capsys.readouterr().out.splitlines()[1:] == ["b,,,1,2", "b,,1,2,4"]
 
 
+def test_changes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["run", "road.lars", "--events", "road.jsonl", "--emit", "changes", "--fluents", "jam,calm", "-q"]
+    assert main([*arguments, "--step", "2", "--end", "6"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "query_time,change,fluent,args,value,start,end", "2,+,calm,,,0,1", "2,+,jam,a,,1,", "4,+,calm,,,4,",
+        "4,+,jam,a,,1,3", "4,-,jam,a,,1,"]
+    assert main(["run", "choice.lars", "--events", "choice.jsonl", "--emit", "changes", "--models", "brave", "-q",
+                 "--fluents", "d", "--end", "5"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "query_time,change,fluent,args,value,start,end,model", "1,+,d,,,1,,", "4,+,d,,,1,4,", "4,-,d,,,1,,"]
+
+
 @pytest.mark.parametrize(("arguments", "message"), [
-    (["--window", "5"], "the windows stand in the rules"), (["--emit", "changes"], "gives its timeline"),
+    (["--window", "5"], "the windows stand in the rules"), (["--emit", "windows"], "the windows stand in the rules"),
+    (["--emit", "changes", "--maintain"], "changes go without"),
     (["--start", "5", "--end", "3"], "before it starts"),
     (["--fluents", "jamm"], "did you mean jam?"), (["--probabilistic"], "facts are certain"),
 ])

@@ -49,8 +49,9 @@ def run_lars(path: str, events: list[str], background: list[str], options: LarsO
 
     if options.emit == "windows":
         raise typer.BadParameter("the windows stand in the rules; choose timeline or changes", param_hint="--emit")
-    if options.emit == "changes" and (options.earlier or options.maintain or options.engine != "local"):
-        raise typer.BadParameter("changes go without --earlier, --maintain and Spark", param_hint="--emit")
+    if options.emit == "changes" and (
+            options.earlier or options.maintain or options.start is not None or options.engine != "local"):
+        raise typer.BadParameter("changes go without --earlier, --maintain, --start and Spark", param_hint="--emit")
     if options.start is not None and options.end is not None and options.end < options.start:
         raise typer.BadParameter(f"the run would end at {options.end}, before it starts at {options.start}",
                                  param_hint="--end")
@@ -84,19 +85,17 @@ def run_lars(path: str, events: list[str], background: list[str], options: LarsO
 
 def _changes(program: LarsProgram, facts: Facts, options: LarsOptions, fluents: list[str] | None, out: Path | None,
              watch: Watch) -> None:
-    """What changes from one query time to the next: at `start + step`, `start + 2 step`, … until the end is covered."""
+    """What changes from one query time to the next, the first being a step after the time before the first fact."""
     from eventide.engine.recognition import Counts
     from eventide.formats.results import sorted_columns
     from eventide.results import signed
 
     times = [(int(table.time.min()), int(table.time.max())) for table in facts if len(table)]
-    start = min((low for low, _ in times), default=0) - 1 if options.start is None else options.start
+    start = min((low for low, _ in times), default=0) - 1
     end = max((high for _, high in times), default=0) if options.end is None else options.end
     session = program.session(models=options.models, contradictions=options.contradictions, fluents=fluents)
     session.insert(facts)
     counts, told = Counts(facts=len(facts)), [0]
-    if start >= 0:
-        session.advance(start)
 
     def pieces() -> Iterator[Any]:
         query = start
