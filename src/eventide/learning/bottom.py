@@ -1,8 +1,8 @@
 """Bottom rules: the most special rule that the modes allow for one example. Which examples, is decided elsewhere.
 
-Katzouris and Artikis, "Online Learning Probabilistic Event Calculus Theories in Answer Set Programming" (KR 2020),
-section 4.4, with the saturation of Muggleton, "Inverse Entailment and Progol" (1995). Every rule worth learning from an
-example subsumes its bottom rule, so the search for rules is a search among the literals of bottom rules.
+Katzouris and Artikis, WOLED (KR 2020), section 4.4 and Algorithm 2, line 4; the idea is that of Muggleton, "Inverse
+Entailment and Progol" (1995). Every rule worth learning from an example subsumes its bottom rule, so the search for
+rules is a search among the literals of bottom rules.
 """
 
 from __future__ import annotations

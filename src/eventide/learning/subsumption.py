@@ -57,15 +57,20 @@ def are_equivalent(c: Clause, d: Clause) -> bool:
 
 
 def compressed(clauses: Iterable[Clause]) -> list[Clause]:
-    """The first clause of each class of equivalent ones, in order.
+    """The first clause of each class of equivalent ones, in order (WOLED, KR 2020, Algorithm 2, line 5).
 
     >>> from eventide.learning.clauses import read_clauses
     >>> print(*compressed(read_clauses("p(X) :- q(X, Y). p(X) :- r(X). p(A) :- q(A, B), q(A, C).")[0]))
     p(X) :- q(X, Y). p(X) :- r(X).
     """
     kept: list[Clause] = []
+    seen: set[object] = set()  # most clauses that data suggest are the same to the letter
     alike: dict[object, list[Clause]] = {}  # equivalent clauses have the same kinds of literals
     for clause in clauses:
+        letters = clause.head, frozenset(clause.body)
+        if letters in seen:
+            continue
+        seen.add(letters)
         others = alike.setdefault(_kinds(clause), [])
         if not any(are_equivalent(clause, other) for other in others):
             others.append(clause)
@@ -81,9 +86,15 @@ def _kinds(clause: Clause) -> tuple[object, frozenset[_Kind]]:
     return functor_of(clause.head), frozenset(map(_kind, clause.body))
 
 
-def _solved(goals: list[_Goal], binding: Substitution) -> Substitution | None:
+def _solved(goals: Iterable[_Goal], binding: Substitution) -> Substitution | None:
     """The binding extended so that each goal becomes one of its atoms, or None."""
-    for part in _parts(goals, binding):
+    narrowed: list[_Goal] = []
+    for atom, choices in goals:
+        possible = [choice for choice in choices if _matched(atom, choice, binding) is not None]
+        if not possible:
+            return None
+        narrowed.append((atom, possible))
+    for part in _parts(narrowed, binding):
         found = _searched(part, binding)
         if found is None:
             return None
@@ -93,26 +104,24 @@ def _solved(goals: list[_Goal], binding: Substitution) -> Substitution | None:
 
 def _searched(goals: list[_Goal], binding: Substitution) -> Substitution | None:
     """The same for goals that hang together: each way of the most constrained one is tried."""
-    left: list[_Goal] = []
-    for atom, choices in goals:
-        possible = [choice for choice in choices if _matched(atom, choice, binding) is not None]
-        if not possible:
-            return None
-        left.append((atom, possible))
-    atom, choices = left.pop(min(range(len(left)), key=lambda i: len(left[i][1])))
+    at = min(range(len(goals)), key=lambda i: len(goals[i][1]))
+    atom, choices = goals[at]
+    rest = goals[:at] + goals[at + 1:]
     for choice in choices:
         extended = _matched(atom, choice, binding)
-        found = None if extended is None else _solved(left, extended)
+        found = None if extended is None else _solved(rest, extended)
         if found is not None:
             return found
     return None
 
 
 def _parts(goals: list[_Goal], binding: Substitution) -> list[list[_Goal]]:
-    """The goals in groups that share no variable without a value."""
+    """The goals that have variables without a value, in groups that share none of these."""
     parts: list[tuple[set[str], list[_Goal]]] = []
     for goal in goals:
         names = {variable.name for variable in variables_of(goal[0])} - binding.keys()
+        if not names:
+            continue
         together, apart = [goal], []
         for part in parts:
             if names.isdisjoint(part[0]):
