@@ -25,9 +25,8 @@ from eventide.syntax.diagnostics import Diagnostic, Span
 from eventide.syntax.lars import parse
 from eventide.syntax.terms import Atom, Number, arguments_of, functor_of
 
-_PLAIN = re.compile(r"\s*([a-z]\w*)\s*(?:\(([^()\"']*)\))?\s*\.?\s*\Z", re.ASCII)
-_NUMBER = re.compile(r"-?[0-9]+\Z")
-_WORD = re.compile(r"[a-z]\w*\Z", re.ASCII)
+_PLAIN = re.compile(r"\s*([a-z]\w*)\s*(?:\((.*)\))?\s*\.?\s*\Z", re.ASCII)
+_ARGUMENT = re.compile(r"\s*(?:(-?[0-9]+)|([a-z]\w*)|\"([^\"\\\n]*)\")\s*(,|\Z)", re.ASCII)
 LATEST = 2**62
 MOST_ARGUMENTS = 64
 
@@ -106,9 +105,9 @@ def fact_of(text: str) -> tuple[str, tuple[Value, ...]] | None:
     """
     plain = _PLAIN.match(text)
     if plain is not None:
-        args = [arg.strip() for arg in plain[2].split(",")] if plain[2] is not None else []
-        if all(_NUMBER.match(arg) or _WORD.match(arg) for arg in args):
-            return plain[1], tuple(arg if arg[0].isalpha() else int(arg) for arg in args)
+        args = () if plain[2] is None else _plain_arguments(plain[2])
+        if args is not None:
+            return plain[1], args
     parsed = parse(text.rstrip().rstrip(".") + ".")
     if parsed.diagnostics or parsed.tree.rules or len(parsed.tree.facts) != 1:
         return None
@@ -116,6 +115,21 @@ def fact_of(text: str) -> tuple[str, tuple[Value, ...]] | None:
     values = tuple(arg.value if isinstance(arg, Number) else arg.name for arg in arguments_of(atom)
                    if isinstance(arg, Number | Atom))
     return functor_of(atom)[0], values
+
+
+def _plain_arguments(text: str) -> tuple[Value, ...] | None:
+    """Whole numbers, words and quoted words, which most facts have; None for whatever needs the reader of programs."""
+    values: list[Value] = []
+    at = 0
+    while True:
+        found = _ARGUMENT.match(text, at)
+        if found is None:
+            return None
+        number, word, quoted, more = found.groups()
+        values.append(int(number) if number is not None else word if word is not None else quoted)
+        if not more:
+            return tuple(values)
+        at = found.end()
 
 
 def _is_stream(source: object) -> bool:
