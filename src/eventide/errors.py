@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,6 +34,17 @@ class ArrayError(EventideError):
 
 class ProgramError(EventideError):
     """A rule file is wrong; the diagnostics say where and what to try."""
+
+
+def refuse_errors(diagnostics: Iterable[Diagnostic], texts: Mapping[str, str]) -> None:
+    """Raise ProgramError with every error among them, if there is one; `texts` are the sources by name.
+
+    >>> refuse_errors([], {})
+    """
+    errors = [d for d in diagnostics if d.severity == "error"]
+    if errors:
+        rendered = "\n".join(d.render(texts.get(d.span.source) if d.span else None) for d in errors)
+        raise ProgramError(rendered, errors)
 
 
 class RuleError(ProgramError):

@@ -27,15 +27,16 @@ from eventide.engine.recognition import Recognition, Settings
 from eventide.engine.retained import Batch, Retained, batch_of
 from eventide.engine.session import Session
 from eventide.engine.windowed import WindowedRun
-from eventide.errors import InputError, ProgramError, RuleError
-from eventide.formats import Coded, column_of, facts_from, read_background
+from eventide.errors import InputError, ProgramError, RuleError, refuse_errors
+from eventide.formats import Coded, column_of, facts_from
 from eventide.formats.background import Relation as BackgroundTable
+from eventide.formats.background import rules_and_tables
 from eventide.formats.facts import Facts, FactTable
-from eventide.formats.files import missing
+from eventide.formats.files import rule_text
 from eventide.formats.numbers import without_words, word_in
-from eventide.formats.problems import input_error, settled
+from eventide.formats.problems import input_error, refuse_text, settled
 from eventide.results import Answers, Progress, Result
-from eventide.syntax.diagnostics import Diagnostic, Span
+from eventide.syntax.diagnostics import Diagnostic, Span, errors_first
 from eventide.syntax.event_calculus import parse as parse_rules
 from eventide.syntax.terms import Atom, Compound, Number, Term, Variable
 from eventide.syntax.trees import Compare, Condition, FindAll, Is, Not, Rule
@@ -76,8 +77,7 @@ class Program:
         >>> [d.code for d in ev.parse("initiatedAt(f(X)=true, T) :- holdsAt(g(X)=true, T).").check()]
         ['unbound-time', 'undeclared-input']
         """
-        rank = {"error": 0, "warning": 1, "info": 2}
-        return sorted(self.model.diagnostics, key=lambda d: rank[d.severity])
+        return errors_first(self.model.diagnostics)
 
     def explain_plan(self) -> str:
         """The plan as an indented tree, level by level."""
@@ -117,12 +117,7 @@ class Program:
 
     def require_sound(self) -> None:
         """Raise ProgramError with every error found, if there is one."""
-        self._refuse([d for d in self.model.diagnostics if d.severity == "error"])
-
-    def _refuse(self, errors: Sequence[Diagnostic]) -> None:
-        if errors:
-            rendered = "\n".join(d.render(self.texts.get(d.span.source) if d.span else None) for d in errors)
-            raise ProgramError(rendered, errors)
+        refuse_errors(self.model.diagnostics, self.texts)
 
     def _check_tables(self) -> None:
         """Words in columns of background tables that the rules compute with."""
@@ -253,7 +248,7 @@ class Program:
         self.require_sound()
         plan = self._needed(self.wanted(fluents))
         needed = {definition.name for stratum in plan.strata for definition in stratum.definitions}
-        self._refuse(without_probabilities(self.model, needed))
+        refuse_errors(without_probabilities(self.model, needed), self.texts)
         return plan
 
     def _needed(self, wanted: Sequence[Output]) -> Plan:
@@ -262,7 +257,7 @@ class Program:
     def require_certain(self) -> None:
         """Raise ProgramError if the program is wrong, or has rules with a probability."""
         self.require_sound()
-        self._refuse(uncertain_rules(self.model))
+        refuse_errors(uncertain_rules(self.model), self.texts)
 
     def history_matters(self, facts: Facts | None = None, fluents: Sequence[str] | None = None) -> list[str]:
         """What of these results, and of those below them, the histories `marginal` and `exact` can differ in.
@@ -292,8 +287,7 @@ class Program:
 
     def wanted(self, fluents: Sequence[str] | None) -> list[Output]:
         """The results to report; InputError for names that the program does not derive."""
-        if isinstance(fluents, str):
-            raise InputError(f"fluents is the text {fluents!r}; expected a list of names, such as [{fluents!r}]")
+        refuse_text("fluents", fluents)
         if fluents is not None:
             unknown = [f for f in fluents if f not in self.fluents]
             if unknown:
@@ -560,7 +554,7 @@ def parse(text: str, *, background: Iterable[object] = (), source: str = "<text>
     """
     if language != "ec":
         return _in_language(language, text.removeprefix("\ufeff"), source, background, predicates)
-    return _program([(text.removeprefix("\ufeff"), source)], background, predicates)
+    return _program(source, text.removeprefix("\ufeff"), background, predicates)
 
 
 def load(path: str | os.PathLike[str], *, background: Iterable[object] = (),
@@ -574,12 +568,12 @@ def load(path: str | os.PathLike[str], *, background: Iterable[object] = (),
     """
     file = Path(path)
     if file.suffix in OTHER_LANGUAGES:
-        found: Program = _in_language(OTHER_LANGUAGES[file.suffix], _read(file), str(path), background, predicates)
+        found: Program = _in_language(OTHER_LANGUAGES[file.suffix], rule_text(file), str(path), background, predicates)
         return found
     if file.suffix not in RULE_ENDINGS:
         raise input_error("unknown-ending", "the ending does not say in which language the rules are", os.fspath(path),
                           hint=f"known endings: {', '.join((*RULE_ENDINGS, *OTHER_LANGUAGES))}")
-    return _program([(_read(file), str(path))], background, predicates)
+    return _program(str(path), rule_text(file), background, predicates)
 
 
 def _in_language(language: str, text: str, source: str, background: Iterable[object],
@@ -593,30 +587,11 @@ def _in_language(language: str, text: str, source: str, background: Iterable[obj
     return module.program_of({source: text}, background)
 
 
-def _read(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise missing(str(file), error) from error
-    except UnicodeDecodeError as error:
-        raise input_error("not-utf-8", f"the file is not UTF-8: {error}", str(file), hint="save the file as UTF-8"
-                          ) from error
-
-
-def _program(texts: list[tuple[str, str]], background: Iterable[object],
+def _program(source: str, text: str, background: Iterable[object],
              predicates: Mapping[str, Callable[..., Any]] | None) -> Program:
-    tables: list[BackgroundTable] = []
-    for item in [background] if isinstance(background, str | os.PathLike | Mapping) else background:
-        path = os.fspath(item) if isinstance(item, str | os.PathLike) else ""
-        if path.endswith(RULE_ENDINGS) and "=" not in path:
-            texts.append((_read(Path(path)), path))
-        else:
-            tables.extend(read_background(item))
-    rules: list[Rule] = []
-    diagnostics: list[Diagnostic] = []
-    for text, source in texts:
-        parsed = parse_rules(text, source)
-        rules.extend(parsed.rules)
-        diagnostics.extend(parsed.diagnostics)
-    return Program(rules, diagnostics, {source: text for text, source in texts}, tables, predicates)
+    more, tables = rules_and_tables(background, RULE_ENDINGS)
+    texts = [(source, text), *more]
+    parsed = [parse_rules(content, name) for name, content in texts]
+    return Program([rule for one in parsed for rule in one.rules], [d for one in parsed for d in one.diagnostics],
+                   dict(texts), tables, predicates)
 

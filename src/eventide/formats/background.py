@@ -1,9 +1,9 @@
-"""Background relations from tables: `NAME=FILE.csv|parquet` or a table in memory. Clauses are not read here."""
+"""Background relations from tables: `NAME=FILE.csv|parquet` or a table in memory. Clauses are told apart, not read."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from eventide.errors import InputError
 from eventide.formats.events import split_name
 from eventide.formats.expected import ColumnType, TimeUnit
 from eventide.formats.facts import Column
+from eventide.formats.files import rule_text
 from eventide.formats.problems import diagnostic, input_error
 from eventide.formats.sparse import UnsupportedType, retyped, sparse_of
 from eventide.formats.table_files import file_table, memory_table
@@ -51,6 +52,27 @@ def read_background(
         raise InputError(f"cannot read background from a {type(spec).__name__}; expected NAME=FILE or a dict of tables")
     name, path = split_name(os.fspath(spec))
     return [_relation(name or Path(path).name.split(".")[0], _table(path, name or "", types), types, time_unit)]
+
+
+def rules_and_tables(
+    background: Iterable[object], endings: tuple[str, ...]
+) -> tuple[list[tuple[str, str]], list[Relation]]:
+    """What a program is given besides its own text: files with these endings, by name and text, and relations.
+
+    >>> import pyarrow as pa
+    >>> texts, tables = rules_and_tables({"port": pa.table({"id": [1, 2]})}, (".ec",))
+    >>> texts, [table.name for table in tables]
+    ([], ['port'])
+    """
+    texts: list[tuple[str, str]] = []
+    tables: list[Relation] = []
+    for item in [background] if isinstance(background, str | os.PathLike | Mapping) else background:
+        path = os.fspath(item) if isinstance(item, str | os.PathLike) else ""
+        if path.endswith(endings) and "=" not in path:
+            texts.append((path, rule_text(path)))
+        else:
+            tables.extend(read_background(item))
+    return texts, tables
 
 
 def _table(found: object, name: str, types: Mapping[str, ColumnType]) -> Table:

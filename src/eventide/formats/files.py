@@ -72,6 +72,18 @@ def read_text(path: str | os.PathLike[str], *, any_bytes: bool = False) -> Text:
     return checked_text(source, data, size, any_bytes=any_bytes)
 
 
+def rule_text(path: str | os.PathLike[str]) -> str:
+    """The text of a file with rules."""
+    source = os.fspath(path)
+    try:
+        return Path(source).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise missing(source, error) from error
+    except UnicodeDecodeError as error:
+        raise input_error("not-utf-8", f"the file is not UTF-8: {error}", source, hint="save the file as UTF-8"
+                          ) from error
+
+
 def text_of(source: str, content: bytes, *, any_bytes: bool = False) -> Text:
     """The text of bytes that are in memory already."""
     data = np.zeros(len(content) + PADDING + 1, np.uint8)

@@ -49,6 +49,15 @@ def suggestion(name: str, known: Iterable[str]) -> str | None:
     return f"did you mean {close[0]}?" if close else None
 
 
+def refuse_text(option: str, names: object) -> None:
+    """InputError if a list of names is one text: Python would take its letters for names.
+
+    >>> refuse_text("fluents", ["rich"])
+    """
+    if isinstance(names, str):
+        raise InputError(f"{option} is the text {names!r}; expected a list of names, such as [{names!r}]")
+
+
 def settled(facts: Facts, bad_rows: BadRows, bad_file: str | os.PathLike[str] | None) -> Facts:
     """The facts, if bad rows may be skipped or there are none; otherwise InputError with the first of them."""
     if facts.bad_count and bad_rows == "fail":

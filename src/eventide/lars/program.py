@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,11 +10,11 @@ import numpy as np
 from eventide.algebra.text import to_text
 from eventide.analysis.lars import LarsModel, analyse
 from eventide.engine.recognition import Counts
-from eventide.errors import InputError, ProgramError
-from eventide.formats import column_values, read_background
+from eventide.errors import InputError, refuse_errors
+from eventide.formats import column_values
+from eventide.formats.background import rules_and_tables
 from eventide.formats.facts import Facts, chosen
-from eventide.formats.files import missing
-from eventide.formats.problems import input_error
+from eventide.formats.problems import refuse_text
 from eventide.lars import streams
 from eventide.lars.answer_session import AnswerSession
 from eventide.lars.checkpoint import fingerprint, from_bytes
@@ -30,7 +28,7 @@ from eventide.lars.session import LarsSession
 from eventide.lars.splitting import split
 from eventide.lars.stable_models import Models
 from eventide.lars.values import python_value, term_of
-from eventide.syntax.diagnostics import Diagnostic
+from eventide.syntax.diagnostics import Diagnostic, errors_first
 from eventide.syntax.lars import parse as read_rules
 from eventide.syntax.lars_trees import LarsTree, Predicate
 from eventide.syntax.terms import Atom, Compound
@@ -54,15 +52,11 @@ class LarsProgram:
         >>> [d.code for d in ev.parse("h(X) :- a [5], not b(Y).", language="lars").check()]
         ['unsafe-variable', 'unsafe-variable']
         """
-        rank = {"error": 0, "warning": 1, "info": 2}
-        return sorted(self.model.diagnostics, key=lambda d: rank[d.severity])
+        return errors_first(self.model.diagnostics)
 
     def require_sound(self) -> None:
         """Raise ProgramError with every error found, if there is one."""
-        errors = [d for d in self.model.diagnostics if d.severity == "error"]
-        if errors:
-            rendered = "\n".join(d.render(self.texts.get(d.span.source) if d.span else None) for d in errors)
-            raise ProgramError(rendered, errors)
+        refuse_errors(self.model.diagnostics, self.texts)
 
     @property
     def fluents(self) -> list[str]:
@@ -87,8 +81,7 @@ class LarsProgram:
 
     def wanted(self, fluents: Sequence[str] | None) -> list[Predicate]:
         """The predicates to report; InputError for names that the program does not conclude."""
-        if isinstance(fluents, str):
-            raise InputError(f"fluents is the text {fluents!r}; expected a list of names, such as [{fluents!r}]")
+        refuse_text("fluents", fluents)
         unknown = [name for name in fluents or () if name not in self.fluents]
         if unknown:
             raise InputError(f"the program does not conclude {', '.join(unknown)}; it concludes "
@@ -232,26 +225,14 @@ def program_of(texts: Mapping[str, str], background: Iterable[object] = ()) -> L
     >>> program_of({"road.lars": "free :- closed [9]."}).fluents
     ['free']
     """
-    texts = dict(texts)
+    more, tables = rules_and_tables(background, (".lars",))
+    texts = {**texts, **dict(more)}
     facts: list[Atom | Compound] = []
-    for item in [background] if isinstance(background, str | os.PathLike | Mapping) else background:
-        if isinstance(item, str | os.PathLike) and os.fspath(item).endswith(".lars") and "=" not in os.fspath(item):
-            texts[os.fspath(item)] = _read(os.fspath(item))
-            continue
-        for relation in read_background(item):
-            columns = [[term_of(python_value(value)) for value in column_values(column)] for column in relation.columns]
-            facts.extend(Compound(relation.name, row) for row in zip(*columns, strict=True))
+    for relation in tables:
+        columns = [[term_of(python_value(value)) for value in column_values(column)] for column in relation.columns]
+        facts.extend(Compound(relation.name, row) for row in zip(*columns, strict=True))
     parsed = [read_rules(content, name) for name, content in texts.items()]
     first = parsed[0].tree
     tree = LarsTree(tuple(dict.fromkeys([*(fact for one in parsed for fact in one.tree.facts), *facts])),
                     tuple(rule for one in parsed for rule in one.tree.rules), first.source, first.text)
     return LarsProgram(tree, [d for one in parsed for d in one.diagnostics], texts, parsed[0].dialect)
-
-
-def _read(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise missing(path, error) from error
-    except UnicodeDecodeError as error:
-        raise input_error("not-utf-8", f"the file is not UTF-8: {error}", path, hint="save it as UTF-8") from error

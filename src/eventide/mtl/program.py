@@ -19,12 +19,13 @@ from eventide.analysis.patterns import leaf_count, name_of
 from eventide.engine.answers import arguments
 from eventide.engine.recognition import Counts
 from eventide.engine.relation import unpack
-from eventide.errors import InputError, ProgramError, RuleError
+from eventide.errors import InputError, ProgramError, RuleError, refuse_errors
+from eventide.formats.problems import refuse_text
 from eventide.mtl.cells import DenseFacts
 from eventide.mtl.facts import read_facts
 from eventide.mtl.materialisation import Compiled, Materialisation
 from eventide.mtl.results import MtlResult, joined_tables, predicate_table
-from eventide.syntax.diagnostics import Diagnostic
+from eventide.syntax.diagnostics import Diagnostic, errors_first
 from eventide.syntax.mtl import parse as parse_rules
 
 if TYPE_CHECKING:  # one answer over all facts needs none of them
@@ -53,15 +54,11 @@ class MtlProgram:
         >>> [d.code for d in ev.parse("P(X) :- <>+[0,1] Q(X), not R(Y).", language="mtl").check()]
         ['looks-ahead', 'unsafe-variable']
         """
-        rank = {"error": 0, "warning": 1, "info": 2}
-        return sorted(self.model.diagnostics, key=lambda d: rank[d.severity])
+        return errors_first(self.model.diagnostics)
 
     def require_sound(self) -> None:
         """Raise ProgramError with every error found, if there is one."""
-        errors = [d for d in self.model.diagnostics if d.severity == "error"]
-        if errors:
-            rendered = "\n".join(d.render(self.texts.get(d.span.source) if d.span else None) for d in errors)
-            raise ProgramError(rendered, errors)
+        refuse_errors(self.model.diagnostics, self.texts)
 
     def explain_plan(self) -> str:
         """The plan as an indented tree, level by level; operators count in cells, two for each step of the grid."""
@@ -209,8 +206,7 @@ class MtlProgram:
 
     def wanted(self, fluents: Sequence[str] | None) -> list[str]:
         """The predicates to report, as templates; InputError for names that the rules do not have."""
-        if isinstance(fluents, str):
-            raise InputError(f"fluents is the text {fluents!r}; expected a list of names, such as [{fluents!r}]")
+        refuse_text("fluents", fluents)
         if fluents is None:
             return list(self.model.defined)
         known = {name_of(template) for template in self.model.predicates}

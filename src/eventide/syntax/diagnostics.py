@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -54,3 +55,13 @@ class Diagnostic:
             place = {"file": self.span.source, "line": self.span.line, "column": self.span.column,
                      "end_line": self.span.end_line, "end_column": self.span.end_column}
         return {"severity": self.severity, "code": self.code, "message": self.message, "hint": self.hint, **place}
+
+
+def errors_first(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Diagnostics by severity, otherwise in order.
+
+    >>> [d.code for d in errors_first([Diagnostic("info", "a", ""), Diagnostic("error", "b", "")])]
+    ['b', 'a']
+    """
+    rank: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
+    return sorted(diagnostics, key=lambda d: rank[d.severity])
