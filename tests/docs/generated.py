@@ -49,7 +49,7 @@ LAYERS = {
     "probability": Layer("plans over uncertain facts, probabilities at time-points, and the intervals in them",
                          "rules, languages", ("algebra", "engine", "errors", "formats", "kernels", "syntax.terms")),
     "learning": Layer("rules as clauses, what they may look like, and what examples say about them",
-                      "plans, files, commands", ("errors", "syntax")),
+                      "plans, files, commands", ("errors", "kernels", "syntax")),
     "results": Layer("the answers of a run, as they come or as a table", "rules",
                      ("engine", "errors", "formats.results", "probability.session")),
     "maintenance": Layer("assumptions, justifications, labels: what follows from which assumptions",
