@@ -1,7 +1,7 @@
 """LARS sessions as bytes and back: the facts that still matter, those that wait, and the rows that are open.
 
-One line says what follows: `eventide lars session VERSION DIGEST`; then JSON. Nothing of the bytes is ever executed.
-A session that goes on sees its facts again, so its windows show what they showed.
+They are JSON, sealed as `engine.sealing` does. A session that goes on sees its facts again, so its windows show what
+they showed.
 """
 
 from __future__ import annotations
@@ -9,16 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 
-from eventide.errors import InputError
+from eventide.engine.sealing import digest_of, sealed, unsealed
 from eventide.lars.values import Value
 from eventide.syntax.lars_trees import LarsTree
 from eventide.syntax.terms import Number
 
-MAGIC = b"eventide lars session"
-VERSION = b"1"
+KIND = b"eventide lars session "
+VERSION = b"1 "
 Fact = tuple[int, str, tuple[Value, ...]]
 Open = tuple[str, tuple[Value, ...], int | None, int]
 """A row that is open: predicate, arguments, number of the answer stream, start."""
@@ -41,7 +40,7 @@ class Snapshot:
 
 def fingerprint(tree: LarsTree) -> str:
     """What makes two programs the same for a saved session."""
-    return blake2b(str(tree).encode(), digest_size=16).hexdigest()
+    return digest_of(str(tree).encode())
 
 
 def to_bytes(snapshot: Snapshot) -> bytes:
@@ -57,28 +56,18 @@ def to_bytes(snapshot: Snapshot) -> bytes:
         "waiting": [(time, name, _plain(row)) for time, name, row in snapshot.waiting],
         "rows": [(name, _plain(row), model, start) for name, row, model, start in snapshot.rows],
         "late": snapshot.late, "present": snapshot.present}).encode()
-    return b" ".join((MAGIC, VERSION, _digest(data))) + b"\n" + data
+    return sealed(KIND + VERSION, data)
 
 
 def from_bytes(state: bytes) -> Snapshot:
     """The snapshot in some bytes; InputError if they are none, damaged, or of another version."""
-    head, _, data = state.partition(b"\n")
-    words = head.removeprefix(MAGIC).split()
-    if not head.startswith(MAGIC) or len(words) != 2:
-        raise InputError("this is no saved LARS session")
-    if words[0] != VERSION:
-        raise InputError(f"the session was saved by another version of Eventide (form {words[0].decode()})")
-    if words[1] != _digest(data):
-        raise InputError("the saved session is damaged")
-    found = json.loads(data)
+    other = isinstance(state, bytes) and state.startswith(KIND)
+    found = json.loads(unsealed(state, KIND + VERSION, "the session was saved by another version of Eventide"
+                                if other else "this is no saved LARS session"))
     return Snapshot(
         found["program"], found["options"], found["query_time"], _facts(found["kept"]), _facts(found["waiting"]),
         [(name, _row(row), model, start) for name, row, model, start in found["rows"]], found["late"],
         tuple((name, arity) for name, arity in found["present"]))
-
-
-def _digest(data: bytes) -> bytes:
-    return blake2b(data, digest_size=16).hexdigest().encode()
 
 
 def _plain(row: Iterable[Value]) -> list[Any]:

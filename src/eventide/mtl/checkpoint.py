@@ -1,16 +1,11 @@
-"""Sessions of DatalogMTL as bytes and back: a line with a digest, then a header in JSON and plain arrays.
-
-Nothing of the bytes is ever executed, and nothing of them is read before their digest is right.
-"""
+"""Sessions of DatalogMTL as bytes and back: a header in JSON and plain arrays, sealed as `engine.sealing` does."""
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from fractions import Fraction
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -19,6 +14,7 @@ from eventide.algebra.nodes import Field
 from eventide.engine.checkpoint import plain_term, value_from
 from eventide.engine.domains import Domain
 from eventide.engine.recognition import Counts
+from eventide.engine.sealing import Aside, digest_of, packed, sealed, unpacked, unsealed
 from eventide.errors import InputError
 from eventide.kernels.arrays import Array
 from eventide.mtl.session import MtlSession
@@ -31,18 +27,14 @@ def fingerprint(session: MtlSession) -> str:
     """What makes two programs the same for a saved session: their rules, and the types of their predicates."""
     model = session.reasoner.model
     known = [[str(rule) for rule in model.rules], sorted((*key, type_) for key, type_ in model.types.items())]
-    return blake2b(json.dumps(known).encode(), digest_size=16).hexdigest()
+    return digest_of(json.dumps(known).encode())
 
 
-class _Writer:
+class _Writer(Aside):
     """Puts arrays aside; what it returns is JSON that names them by number."""
 
-    def __init__(self) -> None:
-        self.arrays: list[Array] = []
-
-    def array(self, values: Array) -> int:
-        self.arrays.append(np.ascontiguousarray(values, np.int64))
-        return len(self.arrays) - 1
+    def array(self, values: Array) -> int | None:
+        return super().array(values.astype(np.int64, copy=False))
 
     def piece(self, piece: Piece) -> dict[str, Any]:
         return {"fields": [(f.name, f.type) for f in piece.fields], "columns": [self.array(c) for c in piece.columns],
@@ -67,11 +59,7 @@ def to_bytes(session: MtlSession) -> bytes:
         "waiting": [{name: [out.piece(piece), out.array(signs)] for name, (piece, signs) in operations.items()}
                     for operations in session.waiting],
     }
-    body = io.BytesIO()
-    text = np.frombuffer(json.dumps(header, default=plain_term).encode(), np.uint8)
-    np.savez(body, header=text, **{str(number): array for number, array in enumerate(out.arrays)})  # type: ignore[arg-type]
-    content = body.getvalue()
-    return MAGIC + blake2b(content, digest_size=16).hexdigest().encode() + b"\n" + content
+    return sealed(MAGIC, packed(header, out.arrays, plain_term))
 
 
 class _Reader:
@@ -104,16 +92,10 @@ class _Reader:
 
 def from_bytes(state: bytes, session: Callable[..., MtlSession]) -> MtlSession:
     """What `MtlProgram.restore` gives; `session` makes a new one with the given options."""
-    if not isinstance(state, bytes | bytearray | memoryview):
-        raise InputError(f"a saved session is bytes, as session.save() gives them, not a {type(state).__name__}")
-    line, _, content = bytes(state).partition(b"\n")
-    if not line.startswith(MAGIC):
-        raise InputError("this is no saved session of a DatalogMTL program")
-    if line[len(MAGIC):] != blake2b(content, digest_size=16).hexdigest().encode():
-        raise InputError("the saved session is damaged: its digest is wrong; take an older one")
+    content = unsealed(state, MAGIC, "this is no saved session of a DatalogMTL program")
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            return _restored(json.loads(arrays["header"].tobytes()), arrays, session)
+        with unpacked(content) as (header, arrays):
+            return _restored(header, arrays, session)
     except (AssertionError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError("the content of the saved session is not as it should be "
                          f"({type(error).__name__}: {error})") from None

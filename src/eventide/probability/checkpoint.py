@@ -1,15 +1,10 @@
-"""Sessions over uncertain facts as bytes and back: a line with a digest, then a header in JSON and plain arrays.
-
-Nothing of the bytes is ever executed, and nothing of them is read before their digest is right.
-"""
+"""Sessions over uncertain facts as bytes and back: a header in JSON and arrays, sealed as `engine.sealing` does."""
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -20,6 +15,7 @@ from eventide.engine.loading import Store
 from eventide.engine.recognition import Counts, Settings
 from eventide.engine.relation import Rows
 from eventide.engine.retained import Batch
+from eventide.engine.sealing import Aside, packed, sealed, unpacked, unsealed
 from eventide.errors import InputError
 from eventide.probability.durations import Durations
 from eventide.probability.intervals import Recogniser
@@ -33,17 +29,8 @@ _BATCH = tuple(each.name for each in fields(Batch) if each.name not in ("columns
 _STRETCHES = tuple(each.name for each in fields(Stretches))
 
 
-class _Writer:
+class _Writer(Aside):
     """Puts arrays aside; what it returns is JSON that names them by number."""
-
-    def __init__(self) -> None:
-        self.arrays: list[Any] = []
-
-    def array(self, values: Any) -> int | None:
-        if values is None:
-            return None
-        self.arrays.append(np.ascontiguousarray(values))
-        return len(self.arrays) - 1
 
     def columns(self, columns: Mapping[str, Any]) -> dict[str, int | None]:
         return {name: self.array(values) for name, values in columns.items()}
@@ -85,11 +72,7 @@ def to_bytes(session: UncertainSession) -> bytes:
             "recogniser": out.array(np.frombuffer(online.recogniser.save(), np.uint8)),
             "memory": online.recogniser.memory, "origins": out.array(online.origins),
             "durations": None if known is None else [known.mean, known.deviation, known.counts]}
-    body = io.BytesIO()
-    text = np.frombuffer(json.dumps(header, default=plain_term).encode(), np.uint8)
-    np.savez(body, header=text, **{str(number): array for number, array in enumerate(out.arrays)})
-    content = body.getvalue()
-    return MAGIC + blake2b(content, digest_size=16).hexdigest().encode() + b"\n" + content
+    return sealed(MAGIC, packed(header, out.arrays, plain_term))
 
 
 class _Reader:
@@ -115,14 +98,9 @@ class _Reader:
 
 def from_bytes(program: Rules, state: bytes) -> UncertainSession:
     """What `Program.restore` gives."""
-    line, _, content = bytes(state).partition(b"\n")
-    if not line.startswith(MAGIC):
-        raise InputError("the session was saved by another version of Eventide; restore it with that one, or begin a "
-                         "new session")
-    if line[len(MAGIC):] != blake2b(content, digest_size=16).hexdigest().encode():
-        raise InputError("the saved session is damaged: its digest is wrong; take an older one")
-    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        header = json.loads(arrays["header"].tobytes())
+    content = unsealed(state, MAGIC, "the session was saved by another version of Eventide; restore it with that one, "
+                       "or begin a new session")
+    with unpacked(content) as (header, arrays):
         if header["program"] != program.fingerprint:
             raise InputError("the session was saved with other rules or other background than this program's; restore "
                              "it with the program that saved it, or begin a new session")

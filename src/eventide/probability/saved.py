@@ -1,18 +1,13 @@
-"""Recognisers as bytes and back: a line that says what follows, with a digest, then a header in JSON and plain arrays.
-
-Nothing of the bytes is ever executed, and nothing of them is read before their digest is right.
-"""
+"""Recognisers as bytes and back: a header in JSON and plain arrays, sealed as `engine.sealing` does."""
 
 from __future__ import annotations
 
-import io
-import json
 from fractions import Fraction
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
+from eventide.engine.sealing import packed, sealed, unpacked, unsealed
 from eventide.errors import InputError
 from eventide.kernels.maximal_probability import SCALE, Streams
 from eventide.probability.durations import Durations
@@ -39,24 +34,16 @@ def to_bytes(recogniser: Recogniser) -> bytes:
     for name, lists in _lists(recogniser).items():
         arrays[f"{name}.size"] = lists.size
         arrays |= {f"{name}.{column}": values for column, values in lists.of(every).items()}
-    body = io.BytesIO()
     try:
-        np.savez(body, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
+        return sealed(MAGIC, packed(header, arrays))
     except TypeError as error:
         raise InputError(f"names of streams must be numbers or texts to be saved: {error}") from error
-    content = body.getvalue()
-    return MAGIC + blake2b(content, digest_size=16).hexdigest().encode() + b"\n" + content
 
 
 def from_bytes(state: bytes) -> Recogniser:
     """What `Recogniser.restore` gives."""
-    line, _, content = state.partition(b"\n")
-    if not line.startswith(MAGIC):
-        raise InputError("these bytes are no saved recogniser of this version")
-    if line[len(MAGIC):] != blake2b(content, digest_size=16).hexdigest().encode():
-        raise InputError("the saved recogniser is damaged: its digest is wrong; take an older one")
-    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        header = json.loads(arrays["header"].tobytes())
+    with unpacked(unsealed(state, MAGIC, "these bytes are no saved recogniser of this version", "recogniser")) as (
+            header, arrays):
         durations = header["durations"]
         if durations is not None:
             mean, deviation, counts = durations
