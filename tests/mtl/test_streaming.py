@@ -125,6 +125,13 @@ def test_open_ranges_leave_no_hole_where_steps_meet() -> None:
         assert by_atom(streaming("Q :- []-(0,1) A.", "A@[0,2]", ["Q"], step=step).table()) == {"Q": ["[1,2]"]}
 
 
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_what_always_was_may_end_long_before_the_first_step(variant: Choice) -> None:
+    for step in (None, "1", "7", "20"):
+        stream = streaming("Q :- <>-[0,1] A.", "A@(-inf,-3]", ["Q"], step=step, end=12, variant=variant)
+        assert by_atom(stream.table()) == {"Q": ["(-inf,-2]"]}
+
+
 def test_a_hole_as_long_as_the_shortest_range_is_not_bridged() -> None:
     stream = streaming("Q :- <>-(0,1) S.", "S@0\nS@1\nS@2", ["Q"], step="1", end=5)
     assert stream.reasoner.variant == "hash"

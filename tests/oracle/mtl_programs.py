@@ -151,7 +151,10 @@ def _facts(draw: DrawFn, kind: Kind, name: str) -> Fact:
     high: Fraction | None = start + length
     if kind.endless and length == _LENGTHS[-1]:
         ends = draw(st.sampled_from(["", "low", "high"]))
-        low, high = None if ends == "low" else low, None if ends == "high" else high
+        if ends == "low":
+            low, high = None, start  # it may end before anything else begins
+        elif ends == "high":
+            high = None
         closed = [closed[0] and low is not None, closed[1] and high is not None]
     return Fact((name, args), Span(low, closed[0], high, closed[1]))
 

@@ -151,7 +151,7 @@ class Stepper:
         widths = {name: max(len(d) - 1, 0).bit_length() + (self._spare if name in self.open_types else 0)
                   for name, d in domains.items()}
         if held.upto is None:
-            first = [int(np.where(p.starts == EVER, upto, p.starts).min()) for p in given.values() if len(p)]
+            first = [int(np.where(p.starts == EVER, p.ends, p.starts).min()) for p in given.values() if len(p)]
             low = min([upto, *first])
         else:
             low = held.upto
