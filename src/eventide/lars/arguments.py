@@ -48,14 +48,15 @@ def reported_variables(rule: Rule) -> tuple[Variable, ...]:
 
 
 def ordinary_variables(rule: Rule) -> set[str]:
-    """The variables that stand in arguments, or are told to be the same as another one or a constant."""
+    """The variables that stand in arguments, are told to be the same as another one or a constant, or are computed
+    times of negated atoms."""
     found = {v.name for lit in rule.literals for v in variables_of(lit.atom)}
     found |= {v.name for v in (reported_variables(rule) if rule.head is None else variables_of(rule.head.atom))}
     for comparison in rule.comparisons:
         target, value = bound_by(comparison, found | time_variables(rule))
         if target is not None and not isinstance(value, Compound):
             found.add(target)
-    return found
+    return found | (time_variables(rule) - {str(lit.time) for lit in rule.literals if not lit.negated})
 
 
 def bound_by(comparison: Comparison, known: set[str]) -> tuple[str | None, Term]:

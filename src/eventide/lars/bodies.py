@@ -48,6 +48,7 @@ class Body:
         self.growing = growing
         """Whether the rule is part of a cycle: there, everything is intervals, which grow."""
         self.times, self.ordinary = time_variables(rule), ordinary_variables(rule)
+        self.joined_times = {str(literal.time) for literal in rule.literals if not literal.negated} - self.ordinary
         self.tests: list[Comparison] = list(rule.comparisons)
         self.absent: list[Literal] = [literal for literal in rule.literals if literal.negated]
         self.statics: list[n.Node] = []
@@ -285,6 +286,8 @@ class Body:
             known = self._known(node, time)
             for comparison in self.tests:
                 target, value = bound_by(comparison, known)
+                if target in self.joined_times:
+                    continue  # it tests the times of two atoms, once they are joined
                 if target is not None:
                     node = self._bound(node, target, value, self._places(node, time))
                 elif {v.name for v in comparison.variables()} <= known:

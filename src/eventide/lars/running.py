@@ -67,7 +67,7 @@ class Run:
     def lower(self) -> Answers:
         """What the lower part says."""
         evaluation = Evaluation(self.compiled)
-        if not self.compiled.ranked:
+        if not self.compiled.counts_tuples:
             return evaluation.run(self.facts.tables, self.end)
         tables, arrivals = ranked(self.facts.tables, streams.arrival_numbers(self.facts))
         return evaluation.run(tables, self.end, arrivals=arrivals)

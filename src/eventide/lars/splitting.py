@@ -187,6 +187,7 @@ def _groups(lower: Sequence[Element]) -> tuple[list[list[Element]], list[Element
         merged = [element for group in touching for element in group] + [literal]
         groups = [group for group in groups if group not in touching] + [merged]
     rest = [element for element in lower if element not in binding]
+    given = set(variables_in(binding))
     changed = True
     while changed:  # an equation may bind a variable that others need
         changed = False
@@ -195,7 +196,7 @@ def _groups(lower: Sequence[Element]) -> tuple[list[list[Element]], list[Element
             for group in groups:
                 bound = set(variables_in(group))
                 target = _target(element)
-                if names <= bound or (target is not None and names - bound == {target}):
+                if names <= bound or (target not in given and names - bound == {target}):
                     group.append(element)
                     rest.remove(element)
                     changed = True

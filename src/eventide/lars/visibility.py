@@ -101,15 +101,15 @@ class Visibility:
                 occurrence.awaited += 1
                 occurrence.counted.add(window)
                 queue.facts.append(occurrence)
-                if len(queue.facts) <= window.size:
+                if len(queue.facts) < window.size:
                     continue
-                oldest = queue.facts.popleft()
-                oldest.counted.discard(window)
-                tokens.append(("among", window, oldest.number))
-                if _is_last(oldest):
-                    facts.append(oldest)
-                first = queue.facts[0].time if queue.facts else self.time + 1
-                for point in [point for point in queue.points if point < first]:
+                if len(queue.facts) > window.size:
+                    oldest = queue.facts.popleft()
+                    oldest.counted.discard(window)
+                    tokens.append(("among", window, oldest.number))
+                    if _is_last(oldest):
+                        facts.append(oldest)
+                for point in [point for point in queue.points if point < queue.facts[0].time]:
                     tokens.append(queue.points.pop(point))
         return tokens, facts
 
