@@ -71,7 +71,7 @@ LAYERS = {
                           ("errors", "formats.results", "program", "report", "results", "signals", "spark")),
     "cli": Layer("options, messages, exit codes", "how anything is computed",
                  ("engine.recognition", "engine.session", "errors", "formats", "lars", "mtl", "probability",
-                  "program", "report", "results", "signals", "spark", "syntax.diagnostics")),
+                  "program", "report", "results", "signals", "spark", "syntax.diagnostics", "syntax.terms")),
     "__main__": Layer("that the command line exists", "everything else", ("cli.main",)),
 }
 

@@ -47,6 +47,29 @@ def components(reads: Graph) -> list[list[str]]:
     return result
 
 
+def way(reads: Graph, start: str, goal: str) -> list[str]:
+    """The shortest way from a name to another along what they read, both included; the goal must be within reach.
+
+    >>> way({"a": ["b", "c"], "b": ["d"], "c": ["b"], "d": []}, "a", "d")
+    ['a', 'b', 'd']
+    """
+    before: dict[str, str | None] = {start: None}
+    queue = [start]
+    for name in queue:
+        if name == goal:
+            break
+        for following in reads.get(name, ()):
+            if following not in before:
+                before[following] = name
+                queue.append(following)
+    found: list[str] = []
+    at: str | None = goal
+    while at is not None:
+        found.append(at)
+        at = before[at]
+    return found[::-1]
+
+
 def is_cycle(members: Collection[str], reads: Graph) -> bool:
     """Whether a component depends on itself."""
     return len(members) > 1 or any(member in reads[member] for member in members)

@@ -11,14 +11,15 @@ if TYPE_CHECKING:
 
 def summary(program: LarsProgram) -> dict[str, Any]:
     """What a program reads and concludes, component by component, and how each is evaluated."""
-    from eventide.lars.results import template_of
+    from eventide.syntax.terms import template_of
 
     model = program.model
     return {
-        "inputs": sorted(map(template_of, model.inputs)),
-        "background": sorted(map(template_of, model.background)),
-        "components": [{"predicates": list(map(template_of, component.predicates)), "evaluation": component.way,
-                        "recursive": component.recursive, "loop": list(map(template_of, component.loop))}
+        "inputs": sorted(template_of(*predicate) for predicate in model.inputs),
+        "background": sorted(template_of(*predicate) for predicate in model.background),
+        "components": [{"predicates": [template_of(*predicate) for predicate in component.predicates],
+                        "evaluation": component.way, "recursive": component.recursive,
+                        "loop": [template_of(*predicate) for predicate in component.loop]}
                        for component in model.components],
         "contradictions": [str(rule) for rule in model.tree.rules if rule.head is None],
     }

@@ -136,14 +136,14 @@ def _on_spark(program: LarsProgram, events: list[str], options: LarsOptions, flu
 
 def _tell_of_unread(program: LarsProgram, found: Mapping[tuple[str, int], object]) -> None:
     """Facts of predicates that no rule reads are counted by windows of tuples, and otherwise for nothing."""
-    from eventide.lars.results import template_of
+    from eventide.syntax.terms import template_of
 
     read = {literal.predicate for rule in program.tree.rules for literal in rule.literals} | set(program.model.derived)
     unread = sorted(predicate for predicate in found if predicate not in read)
     if unread:
-        shown = ", ".join(template_of(predicate) for predicate in unread[:_SHOWN])
+        shown = ", ".join(template_of(*predicate) for predicate in unread[:_SHOWN])
         messages.say(f"no rule reads {shown}{', …' if len(unread) > _SHOWN else ''}",
-                     unread=[template_of(predicate) for predicate in unread])
+                     unread=[template_of(*predicate) for predicate in unread])
 
 
 def _tell_of_answers(result: LarsResult) -> None:

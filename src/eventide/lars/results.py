@@ -24,6 +24,7 @@ from eventide.lars.answer_sets import Answer, Point
 from eventide.lars.splitting import GIVEN
 from eventide.results import Result
 from eventide.syntax.lars_trees import Predicate
+from eventide.syntax.terms import template_of
 
 if TYPE_CHECKING:
     from eventide.lars.contexts import Conflict
@@ -63,15 +64,9 @@ class LarsResult(Result):
         self.conflicts = list(conflicts)
 
 
-def template_of(predicate: Predicate) -> str:
-    """A predicate with a place for each argument: `p(_,_)`."""
-    name, arity = predicate
-    return f"{name}({','.join('_' * arity)})" if arity else name
-
-
 def now_table(relation: Relation, predicate: Predicate) -> pa.Table:
     """When atoms of a predicate hold."""
-    return intervals_table(relation, template_of(predicate), relation.fields, "", None)
+    return intervals_table(relation, template_of(*predicate), relation.fields, "", None)
 
 
 def known_table(relation: Relation, predicate: Predicate) -> pa.Table:
@@ -87,7 +82,7 @@ def known_table(relation: Relation, predicate: Predicate) -> pa.Table:
     kept = (starts < ends + line.origin) & ~(is_open & (starts > line.until))
     length = len(relation)
     name = pa.DictionaryArray.from_arrays(np.zeros(length, np.int32), pa.array([predicate[0]]))
-    args = arguments(template_of(predicate), keys, columns, space, length)
+    args = arguments(template_of(*predicate), keys, columns, space, length)
     table = pa.table([name, args, pa.array(about).cast(pa.string()), pa.array(starts),
                       pa.array(ends + line.origin, mask=is_open)], schema=SCHEMA)
     return table.filter(pa.array(kept))

@@ -27,7 +27,7 @@ from eventide.mtl.materialisation import Compiled
 from eventide.mtl.results import joined_tables, predicate_table
 from eventide.mtl.stepping import Held, Piece, Step, Stepper, joined, laid, piece_of
 from eventide.mtl.stream_plan import stream_plan
-from eventide.syntax.mtl_trees import template_of
+from eventide.syntax.terms import template_of
 
 Choice = Literal["auto", "hash", "algorithm-1"]
 CHOICES = ("auto", "hash", "algorithm-1")

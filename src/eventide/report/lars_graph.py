@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from eventide.analysis.lars.model import LarsModel, signature
+from eventide.analysis.lars.model import LarsModel
 from eventide.report.graph import Box, Graph
 from eventide.syntax.lars_trees import Predicate, Rule
+from eventide.syntax.terms import template_of
 
 
 def lars_graph(model: LarsModel) -> Graph:
@@ -17,15 +18,15 @@ def lars_graph(model: LarsModel) -> Graph:
     """
     boxes: dict[Predicate, Box] = {}
     for predicate in model.inputs:
-        boxes[predicate] = Box(signature(predicate), signature(predicate), "input event", 0)
+        boxes[predicate] = Box(template_of(*predicate), template_of(*predicate), "input event", 0)
     for predicate in model.background:
-        boxes[predicate] = Box(signature(predicate), signature(predicate), "facts of the program", 0)
+        boxes[predicate] = Box(template_of(*predicate), template_of(*predicate), "facts of the program", 0)
     for number, component in enumerate(model.components, 1):
         below = [boxes[literal.predicate].level for rule in model.rules_of(component) for literal in rule.literals
                  if literal.predicate in boxes]
         kind = "conclusion" if component.way == "columnar" else "conclusion by answer sets"
         for predicate in component.predicates:
-            boxes[predicate] = Box(signature(predicate), signature(predicate), kind, 1 + max(below, default=0),
+            boxes[predicate] = Box(template_of(*predicate), template_of(*predicate), kind, 1 + max(below, default=0),
                                    number if component.recursive else None)
     arrows = {(boxes[literal.predicate].name, boxes[rule.head.predicate].name): None
               for rule in model.tree.rules if rule.head is not None for literal in rule.literals}

@@ -21,7 +21,7 @@ from fractions import Fraction
 from typing import Literal
 
 from eventide.syntax.diagnostics import Diagnostic, Span
-from eventide.syntax.terms import Compound, Term, Variable, variables_of
+from eventide.syntax.terms import Compound, Term, Variable, template_of, variables_of
 
 Operator = Literal["<>-", "[]-", "<>+", "[]+"]
 
@@ -172,15 +172,6 @@ class ParsedRules:
     diagnostics: tuple[Diagnostic, ...]
     text: str
     source: str
-
-
-def template_of(name: str, arity: int) -> str:
-    """A predicate by name and number of arguments.
-
-    >>> template_of("Mon", 2), template_of("Scope", 0)
-    ('Mon(_,_)', 'Scope')
-    """
-    return f"{name}({','.join('_' * arity)})" if arity else name
 
 
 def formula_of(condition: Condition) -> Formula | None:

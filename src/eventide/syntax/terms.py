@@ -83,6 +83,15 @@ def functor_of(term: Term) -> tuple[str, int]:
     return str(term), 0
 
 
+def template_of(name: str, arity: int) -> str:
+    """What a predicate is known by: its name, with a place for each argument.
+
+    >>> template_of("near", 2), template_of("rain", 0)
+    ('near(_,_)', 'rain')
+    """
+    return f"{name}({','.join('_' * arity)})" if arity else name
+
+
 def arguments_of(term: Term) -> tuple[Term, ...]:
     """The arguments of a compound, and none for any other term."""
     return term.args if isinstance(term, Compound) else ()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from eventide.analysis.lars.model import signature
 from eventide.syntax.lars_trees import LarsTree, Predicate, Rule
-from eventide.syntax.terms import Atom, Compound, Variable, arguments_of, functor_of
+from eventide.syntax.terms import Atom, Compound, Variable, arguments_of, functor_of, template_of
 
 Places = dict[Predicate, int]
 
@@ -37,7 +36,7 @@ def key_places(tree: LarsTree) -> Places | str:
     for rule in tree.rules:  # the first rule that cannot go with those before it
         before = tree.rules[:tree.rules.index(rule) + 1]
         if _assigned(before, everywhere, {}) is None:
-            name = signature(rule.head.predicate) if rule.head is not None else "a contradiction"
+            name = template_of(*rule.head.predicate) if rule.head is not None else "a contradiction"
             return f"{name} brings entities together: {rule}"
     return "the rules bring entities together"
 

@@ -68,13 +68,3 @@ class LarsModel:
         """The rules that conclude a predicate of the component."""
         return [rule for rule in self.tree.rules if rule.head is not None
                 and rule.head.predicate in component.predicates]
-
-
-def signature(predicate: Predicate) -> str:
-    """A predicate as people read it.
-
-    >>> signature(("p", 2)), signature(("s", 0))
-    ('p(_,_)', 's')
-    """
-    name, arity = predicate
-    return f"{name}({','.join('_' * arity)})" if arity else name

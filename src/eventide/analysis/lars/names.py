@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from eventide.analysis.lars.model import LarsModel, signature
+from eventide.analysis.lars.model import LarsModel
 from eventide.syntax.lars_trees import Rule
-from eventide.syntax.terms import Atom
+from eventide.syntax.terms import Atom, template_of
 
 
 def check_names(model: LarsModel) -> None:
@@ -20,8 +20,8 @@ def check_names(model: LarsModel) -> None:
                 others = sorted(count for other, count in given if other == name)
                 near = get_close_matches(name, spellings - {name}, 1, 0.85)
                 if others:
-                    model.report("warning", "other-arity", f"{signature(literal.predicate)} is an input, while "
-                                 f"{signature((name, others[0]))} is concluded", literal.span,
+                    model.report("warning", "other-arity", f"{template_of(*literal.predicate)} is an input, while "
+                                 f"{template_of(name, others[0])} is concluded", literal.span,
                                  "give both the same number of arguments, or different names")
                 elif near:
                     model.report("warning", "similar-name", f"{name} is an input; did you mean {near[0]}?",

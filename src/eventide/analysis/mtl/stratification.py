@@ -6,7 +6,7 @@ those rational times at which F does not.
 
 from __future__ import annotations
 
-from eventide.analysis.graphs import components, is_cycle
+from eventide.analysis.graphs import components, is_cycle, way
 from eventide.analysis.mtl.model import MtlModel
 from eventide.analysis.patterns import name_of
 from eventide.syntax.mtl_trees import Not, predicates_in
@@ -22,23 +22,14 @@ def stratify(model: MtlModel) -> None:
         model.levels.update(dict.fromkeys(members, 1 + max(below, default=0)))
         if is_cycle(members, model.reads):
             model.cycles.append(tuple(sorted(members)))
+    ordered = {name: sorted(reads) for name, reads in model.reads.items()}  # so that the same way is told each time
     for rule in model.rules:
         head = rule.head.template
         for condition in rule.body:
             for predicate in predicates_in(condition.formula) if isinstance(condition, Not) else ():
                 if home.get(predicate.template) == home[head]:
-                    way = " → ".join(_way(model, predicate.template, head, home[head], home))
-                    model.report("error", "negation-cycle", f"{rule.head.name} depends on its own negation: {way}, "
+                    back = reversed(way(ordered, predicate.template, head))
+                    shown = " → ".join(map(name_of, back))
+                    model.report("error", "negation-cycle", f"{rule.head.name} depends on its own negation: {shown}, "
                                  f"and not {predicate}", condition.span,
                                  "negated predicates must not depend on the head of the rule")
-
-
-def _way(model: MtlModel, start: str, goal: str, component: int, home: dict[str, int]) -> list[str]:
-    """From what is negated to the head of the rule, through what it reads."""
-    ways = [[start]]
-    for way in ways:
-        if way[-1] == goal:
-            break
-        ways += [[*way, read] for read in sorted(model.reads[way[-1]])
-                 if home.get(read) == component and all(read not in w for w in ways)]
-    return [name_of(name) for name in reversed(way)]
