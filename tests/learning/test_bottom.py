@@ -154,6 +154,19 @@ def test_thresholds_that_say_less_are_left_out(seed: Compound, world: list[Term]
 
 
 @given(seeds, worlds)
+def test_the_order_of_facts_does_not_matter(seed: Compound, world: list[Term]) -> None:
+    """The same to the letter, so that equal examples give equal rules."""
+    modes = read(MODES)
+    assert bottom_rule(seed, modes, Facts(world)) == bottom_rule(seed, modes, Facts(reversed(world)))
+
+
+def test_what_two_modes_allow_is_there_once() -> None:
+    modes = read("modeh(h(+x))\nmodeb(kind(+x,#k))\nmodeb(kind(+x,red))\nmodeb(kind(+x,-k))")
+    rule = bottom_rule(atom("h(a)"), modes, facts_of("kind(a,red). kind(a,blue)."))
+    assert str(rule) == "h(X0) :- kind(X0, blue), kind(X0, red), kind(X0, X1), kind(X0, X2)."
+
+
+@given(seeds, worlds)
 def test_irreflexive_predicates(seed: Compound, world: list[Term]) -> None:
     modes = read(MODES + "irreflexive(near)")
     whole, without = bottom_rule(seed, read(MODES), Facts(world)), bottom_rule(seed, modes, Facts(world))

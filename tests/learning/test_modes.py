@@ -162,6 +162,12 @@ def test_declarations_that_do_not_go_together(
     assert hint in problem.hint
 
 
+def test_an_open_bracket_spoils_one_declaration() -> None:
+    modes, problems = read_modes("modeh(h(+a))\nmodeb(p(+a)\nmodeb(q(+a))\n  modeb(r(+a))\n")
+    assert [str(mode) for mode in modes.bodies] == ["q(+a)", "r(+a)"]
+    assert [problem.code for problem in problems] == ["missing-bracket"]
+
+
 def test_types_may_come_from_conditions() -> None:
     assert len(read("modeh(h(+a))\nmodeb(in(+a,-zone))\nmodeb(q(+zone))").bodies) == 2
 
