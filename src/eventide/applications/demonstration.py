@@ -84,6 +84,27 @@ def write_intervals(intervals: pa.Table, out: Path) -> None:
         write_file(intervals, out / f"intervals.{ending}")
 
 
+def copied_program(out: Path, rules: Path, *background: Path) -> Any:
+    """The program of rules and background that are copied to a folder."""
+    from eventide.program import load
+
+    here, *more = (shutil.copyfile(path, out / path.name) for path in (rules, *background))
+    program = load(here, background=more)
+    program.require_sound()
+    return program
+
+
+def reported(out: Path, title: str, shown: pa.Table, facts: int, intervals: int, took: Mapping[str, float]) -> str:
+    """Write the page of some rows as `report.html`, with the figures of a run, and tell so."""
+    from eventide.report import write_report
+
+    path = out / "report.html"
+    figures: dict[str, Any] = {"facts": facts, "intervals": intervals, "seconds": [
+        {"step": name, "seconds": round(value, 2)} for name, value in took.items()]}
+    write_report(path, shown, title=title, statistics=figures)
+    return f"report with timeline and tables: {path}"
+
+
 def shared_data(path: str) -> Path | None:
     """A file of real data, if it is there: in the folder `$EVENTIDE_SHARED`, or in `shared` beside the checkout."""
     folder = Path(os.environ.get("EVENTIDE_SHARED") or Path(__file__).parents[4] / "shared")
@@ -185,14 +206,8 @@ def _recognise(show: Show) -> str:
 
 
 def _report(show: Show) -> str:
-    from eventide.report import write_report
-
-    path = show.out / "report.html"
-    figures: dict[str, Any] = {
-        "facts": show.result.counts.facts, "intervals": len(show.result),
-        "seconds": [{"step": name, "seconds": round(value, 2)} for name, value in show.took.items()]}
-    write_report(path, show.result.to_arrow(), title=show.title, statistics=figures)
-    return f"report with timeline and tables: {path}"
+    result = show.result
+    return reported(show.out, show.title, result.to_arrow(), result.counts.facts, len(result), show.took)
 
 
 STAGES: tuple[Stage[Show], ...] = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +9,16 @@ from typing import Any
 
 from eventide.applications.caching import CONFLICT, RULES
 from eventide.applications.caching.generator import generate, with_reports
-from eventide.applications.demonstration import Say, Stage, perform, summary, timeline, write_intervals
+from eventide.applications.demonstration import (
+    Say,
+    Stage,
+    copied_program,
+    perform,
+    reported,
+    summary,
+    timeline,
+    write_intervals,
+)
 from eventide.applications.time_points import TimePoint, write_time_points
 
 POINTS = 2000
@@ -52,11 +60,7 @@ def _take(show: Show) -> str:
 
 
 def _compile(show: Show) -> str:
-    from eventide.program import load
-
-    rules, more = (shutil.copyfile(path, show.out / path.name) for path in (RULES, CONFLICT))
-    show.program = load(rules, background=[more])
-    show.program.require_sound()
+    show.program = copied_program(show.out, RULES, CONFLICT)
     return f"the rules conclude {', '.join(show.program.fluents)}"
 
 
@@ -76,14 +80,8 @@ def _compare(show: Show) -> str:
 
 
 def _report(show: Show) -> str:
-    from eventide.report import write_report
-
-    path = show.out / "report.html"
-    figures: dict[str, Any] = {
-        "facts": show.facts, "intervals": len(show.result),
-        "seconds": [{"step": name, "seconds": round(value, 2)} for name, value in show.took.items()]}
-    write_report(path, show.result.to_arrow(), title="A cache picks its strategy", statistics=figures)
-    return f"report with timeline and tables: {path}"
+    return reported(show.out, "A cache picks its strategy", show.result.to_arrow(), show.facts, len(show.result),
+                    show.took)
 
 
 STAGES: tuple[Stage[Show], ...] = (

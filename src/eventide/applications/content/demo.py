@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +9,16 @@ from typing import Any
 
 from eventide.applications.content import NETWORK, RULES
 from eventide.applications.content.generator import sparse
-from eventide.applications.demonstration import Say, Stage, perform, summary, timeline, write_intervals
+from eventide.applications.demonstration import (
+    Say,
+    Stage,
+    copied_program,
+    perform,
+    reported,
+    summary,
+    timeline,
+    write_intervals,
+)
 from eventide.applications.time_points import TimePoint, write_time_points
 
 POINTS, ITEMS, LINES = 1000, 2, 10
@@ -50,11 +58,7 @@ def _take(show: Show) -> str:
 
 
 def _compile(show: Show) -> str:
-    from eventide.program import load
-
-    rules, network = (shutil.copyfile(path, show.out / path.name) for path in (RULES, NETWORK))
-    show.program = load(rules, background=[network])
-    show.program.require_sound()
+    show.program = copied_program(show.out, RULES, NETWORK)
     return f"the rules conclude {', '.join(show.program.fluents)}"
 
 
@@ -68,16 +72,10 @@ def _conclude(show: Show) -> str:
 
 
 def _report(show: Show) -> str:
-    from eventide.report import write_report
-
-    path = show.out / "report.html"
-    figures: dict[str, Any] = {
-        "facts": show.facts, "intervals": len(show.result),
-        "seconds": [{"step": name, "seconds": round(value, 2)} for name, value in show.took.items()]}
-    certain = show.result.to_arrow()
-    write_report(path, certain.filter(certain["model"].is_null()).drop_columns(["model"]),
-                 title="Content in a network: what all answers say", statistics=figures)
-    return f"report with timeline and tables: {path}"
+    rows = show.result.to_arrow()
+    certain = rows.filter(rows["model"].is_null()).drop_columns(["model"])
+    return reported(show.out, "Content in a network: what all answers say", certain, show.facts, len(show.result),
+                    show.took)
 
 
 STAGES: tuple[Stage[Show], ...] = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
@@ -15,7 +14,9 @@ import pyarrow as pa
 from eventide.applications.demonstration import (
     Say,
     Stage,
+    copied_program,
     perform,
+    reported,
     spark_session,
     summary,
     timeline,
@@ -69,10 +70,7 @@ def _take(show: Show) -> str:
 
 
 def _compile(show: Show) -> str:
-    from eventide.program import load
-
-    show.program = load(shutil.copyfile(RULES, show.out / "network.mtl"))
-    show.program.require_sound()
+    show.program = copied_program(show.out, RULES)
     return f"the rules derive {', '.join(show.program.fluents)}"
 
 
@@ -87,14 +85,7 @@ def _derive(show: Show) -> str:
 
 
 def _report(show: Show) -> str:
-    from eventide.report import write_report
-
-    path = show.out / "report.html"
-    figures: dict[str, Any] = {
-        "facts": show.facts, "intervals": show.intervals.num_rows,
-        "seconds": [{"step": name, "seconds": round(value, 2)} for name, value in show.took.items()]}
-    write_report(path, show.intervals, title="A network of monitors", statistics=figures)
-    return f"report with timeline and tables: {path}"
+    return reported(show.out, "A network of monitors", show.intervals, show.facts, show.intervals.num_rows, show.took)
 
 
 STAGES: tuple[Stage[Show], ...] = (
