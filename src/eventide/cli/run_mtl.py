@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -111,15 +112,24 @@ def _tell_changes(program: MtlProgram, facts: DenseFacts, options: MtlOptions, c
 def _materialised(program: MtlProgram, facts: DenseFacts, options: MtlOptions, chosen: list[str] | None) -> pa.Table:
     result = program.run(facts, horizon=options.horizon, fluents=chosen)
     if result.cut:
-        messages.say(f"the recursion through {', '.join(result.cut)} goes on and on: all is told up to {result.until}; "
-                     "--horizon says up to where", cut=list(result.cut), until=str(result.until))
+        _tell_end(result.cut, "goes on and on", result.until)
     return result.to_arrow()
 
 
+def _tell_end(names: Sequence[str], how: str, until: Fraction | None) -> None:
+    messages.say(f"the recursion through {', '.join(names)} {how}: all is told up to {until}; "
+                 "--horizon says up to where", cut=list(names), until=str(until))
+
+
 def _streamed(program: MtlProgram, facts: DenseFacts, options: MtlOptions, chosen: list[str] | None) -> pa.Table:
+    from eventide.analysis.patterns import name_of
+
     stream = program.stream(facts, step=options.step, at=options.at, variant=options.variant or "auto",
                             horizon=options.horizon, fluents=chosen)
     table = stream.table()
+    if stream.endless:
+        names = sorted({name_of(name) for name in stream.endless if name in program.model.defined})
+        _tell_end(names, "may go on and on", stream.until)
     report = stream.report
     messages.say(str(report), variant=report.variant, steps=report.steps, peak=report.peak, held=report.held)
     return table

@@ -29,6 +29,9 @@ Times = Sequence[Fraction | int | str]
 MANY = 2048
 """How many facts a step takes in, where nothing is said of steps; more where more than half as many are held."""
 
+MOST_MOMENTS = 1 << 27
+"""At how many times answers may be asked for in one step: a gigabyte of them."""
+
 
 @dataclass(frozen=True)
 class Moments:
@@ -179,6 +182,9 @@ class Streaming:
         else:
             every = self.reasoner.cell(self.at.every)
             first = int(self._instants[0]) if step.low is None and self._instants.size else step.low or 0
+            if (asked := (step.upto - first) // every) > MOST_MOMENTS:
+                raise EventideError(f"at every {self.at.every} these are {asked:,} times in one step; ask at fewer "
+                                    "times, or take shorter steps")
             return np.arange(-(-first // every) * every, step.upto, every)
         first, last = np.searchsorted(cells, [EVER if step.low is None else step.low, step.upto])
         return cells[first:last]

@@ -185,7 +185,7 @@ def flow_of(program: Program, *, buckets: int, window: int, step: int | None = N
     """
     if not isinstance(program, Program):
         raise InputError("streams on Spark are for the Event Calculus; programs of other languages take in streams on "
-                         "one machine, with program.session()")
+                         "one machine: `eventide run PROGRAM --events … --step N --emit changes`, or program.session()")
     uncertainty = uncertainty_of(probabilistic, threshold, history)
     step = window if step is None else step
     if emit not in EMITS:
