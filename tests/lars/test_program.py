@@ -155,3 +155,22 @@ def test_unknown_options_are_refused(events: Any) -> None:
 def test_what_is_no_text_is_no_fact() -> None:
     facts = read([(1, ["slow(a)", ["slow(b)"], 3, None, {}])], bad_rows="skip")
     assert len(facts) == 1 and [row.diagnostic.code for row in facts.bad] == ["bad-fact"] * 4
+
+
+def test_bad_time_points_are_told_with_their_line(tmp_path: Path) -> None:
+    items: Any = [(1, ["a", "b"]), (2, ["a"]), (-2, ["a"]), (3, ["v(99999999999999999999)"])]
+    path = tmp_path / "s.jsonl"
+    path.write_text("".join(json.dumps({"time": time, "facts": facts}) + "\n" for time, facts in items))
+    with pytest.raises(ev.EventideError) as caught:
+        read(path)
+    found = [(problem.code, problem.span.line) for problem in caught.value.diagnostics if problem.span is not None]
+    assert found == [("negative-time", 3), ("bad-fact", 4)]
+    assert len(read(path, bad_rows="skip")) == 3
+
+
+@pytest.mark.parametrize("wrong", ["p(X)", 3, ["p(a)"]])
+def test_a_session_takes_all_facts_of_a_batch_or_none(wrong: Any) -> None:
+    session = parse("b(X) :- p(X) [3].").session()
+    with pytest.raises(InputError, match="is no fact"):
+        session.insert([(1, ["p(a)", wrong])])
+    assert session.advance(to=2).added.num_rows == 0

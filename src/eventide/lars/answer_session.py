@@ -96,7 +96,7 @@ class AnswerSession:
     def _start(self, kept: Sequence[Fact]) -> None:
         """Begin, or begin again with the facts that still matter: the windows show the same as before."""
         self.parts: Split = split(self.tree, self._upper, self._present)
-        self._lower = LarsSession(self.parts.lower, contradictions="flag")
+        self._lower = LarsSession(self.parts.lower, contradictions="apart")
         self._above = Above(self.parts, self.models)
         self._shown = None
         if self.query_time >= 0:

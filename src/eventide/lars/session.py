@@ -8,7 +8,7 @@ stretch.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
@@ -22,6 +22,7 @@ from eventide.formats.facts import FactTable, column_of
 from eventide.lars.checkpoint import Snapshot, fingerprint, to_bytes
 from eventide.lars.columnar import Compiled, compile_tree
 from eventide.lars.evaluation import Evaluation
+from eventide.lars.results import FLAG
 from eventide.lars.streams import fact_of, in_order, read
 from eventide.lars.ticks.machine import Event, Key, Machine, by_changes
 from eventide.lars.ticks.rows import Row
@@ -48,6 +49,7 @@ class LarsChanges:
     _came: list[tuple[Predicate, Row, int, int | None]] = field(repr=False)
     _went: list[tuple[Predicate, Row, int, int | None]] = field(repr=False)
     _late: Sequence[Fact] = field(repr=False)
+    _rules: dict[str, str] = field(repr=False, default_factory=dict)
 
     @property
     def rows(self) -> Sequence[tuple[Predicate, Row, int, int | None]]:
@@ -63,12 +65,12 @@ class LarsChanges:
     @property
     def added(self) -> pa.Table:
         """The rows that came: `fluent, args, value, start, end`."""
-        return _table(self._came)
+        return _table(self._came, self._rules)
 
     @property
     def removed(self) -> pa.Table:
         """The rows that went: open intervals that have ended."""
-        return _table(self._went)
+        return _table(self._went, self._rules)
 
 
 class Retained:
@@ -130,7 +132,8 @@ class LarsSession:
     def __init__(self, tree: LarsTree, inputs: Iterable[Predicate] = (), *, wanted: Sequence[Predicate] | None = None,
                  contradictions: str = "discard", most_by_ticks: int = MANY) -> None:
         self.tree, self.wanted, self.most_by_ticks = tree, wanted, most_by_ticks
-        self.discards = contradictions == "discard"
+        self.discards, self.flags = contradictions == "discard", contradictions == "flag"
+        """Whether contradictions leave no answer, or are rows; otherwise (`apart`) they are only told as such."""
         self.query_time = -1
         self.late_facts = 0
         derived = {rule.head.predicate for rule in tree.rules if rule.head is not None}
@@ -157,24 +160,21 @@ class LarsSession:
         """Hand in facts: a list of time-points with facts, a file, or tables; they count from their time-point on."""
         if isinstance(batch, list | tuple) and all(
                 isinstance(item, list | tuple) and len(item) == 2 and type(item[0]) is int for item in batch):
-            for time, texts in batch:
-                for text in texts:
-                    predicate, row = self._fact(text)
-                    self._waiting.append((time, predicate, row))
+            self._waiting += [(time, *self._fact(text)) for time, texts in batch for text in texts]
             return
         for time, name, values in in_order(read(batch)):
             self._waiting.append((time, (name, len(values)), tuple(map(python_value, values))))
 
-    def _fact(self, text: str) -> tuple[Predicate, Row]:
-        known = self._texts.get(text)
+    def _fact(self, text: object) -> tuple[Predicate, Row]:
+        known = self._texts.get(text) if isinstance(text, str) else None
         if known is None:
-            found = fact_of(text)
+            found = fact_of(text) if isinstance(text, str) else None
             if found is None:
                 raise InputError(f"{text!r} is no fact; a fact is a name with values, such as p(a,3)")
             name, row = found
             if len(self._texts) > 100_000:  # not a memory of everything that ever came
                 self._texts.clear()
-            known = self._texts[text] = (name, len(row)), tuple(map(python_value, row))
+            known = self._texts[str(text)] = (name, len(row)), tuple(map(python_value, row))
         return known
 
     # -- time ---------------------------------------------------------------------------------------------------------
@@ -271,7 +271,11 @@ class LarsSession:
             if self._silent() or was_silent:
                 found = self._all_at_once()
             for sign, key, row in found:
-                if isinstance(key, str) or (self.wanted is not None and key not in self.wanted):
+                if isinstance(key, str):
+                    if not self.flags:
+                        continue
+                    key = (FLAG + key, len(row))
+                elif self.wanted is not None and key not in self.wanted:
                     continue
                 if sign > 0:
                     begun[key, row] = t
@@ -283,7 +287,11 @@ class LarsSession:
                         went.append((key, row, start, None))
         self._note_contradictions(broken, low, to + 1)
         came += [(*row, begun[row], None) for row in new if row in begun]
-        return LarsChanges(to, broken, came, went, late)
+        return LarsChanges(to, broken, came, went, late, self._rules())
+
+    def _rules(self) -> dict[str, str]:
+        """The texts of the contradictions, by the names of their rows."""
+        return {FLAG + name: str(rule) for name, rule in self.compiled.contradictions.items()}
 
     def _silent(self) -> bool:
         """Whether there is no answer now, because of a contradiction."""
@@ -332,12 +340,12 @@ class LarsSession:
         """The atoms that hold at the query time, by the name of their predicate."""
         found: dict[str, list[Row]] = {}
         for key, row in self._begun:
-            found.setdefault(key[0], []).append(row)
+            found.setdefault(FLAG if key[0].startswith(FLAG) else key[0], []).append(row)
         return found
 
     def answer(self) -> pa.Table:
         """The atoms that hold at the query time, with the beginning of their open intervals."""
-        return _table([(key, row, start, None) for (key, row), start in self._begun.items()])  # type: ignore[misc]
+        return _table([(key, row, start, None) for (key, row), start in self._begun.items()], self._rules())
 
 
 def _stepped(machine: Machine, facts: Sequence[Fact], to: int) -> Iterator[tuple[int, list[Event]]]:
@@ -373,11 +381,13 @@ def _plain(value: Value) -> int | float | str:
     return value.value if isinstance(value, Number) else value
 
 
-def _table(rows: Sequence[tuple[Predicate, Row, int, int | None]]) -> pa.Table:
+def _table(rows: Sequence[tuple[Predicate, Row, int, int | None]], rules: Mapping[str, str]) -> pa.Table:
+    """Rows as a table; contradictions have their rule as the value."""
+    names = [FLAG if key[0] in rules else key[0] for key, *_ in rows]
     return pa.table([
-        pa.array([key[0] for key, *_ in rows], pa.string()).dictionary_encode().cast(SCHEMA.field(0).type),
+        pa.array(names, pa.string()).dictionary_encode().cast(SCHEMA.field(0).type),
         pa.array(["|".join(map(str, row)) for _, row, *_ in rows], pa.string()),
-        pa.array([""] * len(rows), pa.string()),
+        pa.array([rules.get(key[0], "") for key, *_ in rows], pa.string()),
         pa.array([start for *_, start, _ in rows], pa.int64()), pa.array([end for *_, end in rows], pa.int64())],
         schema=SCHEMA)
 

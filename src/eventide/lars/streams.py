@@ -26,7 +26,7 @@ from eventide.syntax.lars import parse
 from eventide.syntax.terms import Atom, Number, arguments_of, functor_of
 
 _PLAIN = re.compile(r"\s*([a-z]\w*)\s*(?:\((.*)\))?\s*\.?\s*\Z", re.ASCII)
-_ARGUMENT = re.compile(r"\s*(?:(-?[0-9]+)|([a-z]\w*)|\"([^\"\\\n]*)\")\s*(,|\Z)", re.ASCII)
+_ARGUMENT = re.compile(r"\s*(?:(-?[0-9]{1,18})|([a-z]\w*)|\"([^\"\\\n]*)\")\s*(,|\Z)", re.ASCII)
 LATEST = 2**62
 MOST_ARGUMENTS = 64
 
@@ -179,6 +179,10 @@ def _of_items(items: Iterable[tuple[int, object]], source: str) -> Facts:
                                          hint='write {"time": 3, "facts": ["p(a)", "s"]}'), str(item)))
             continue
         time, texts = entry
+        if time < 0:
+            bad.append(BadRow(diagnostic("negative-time", f"the time is {time}; LARS begins at 0", source, line,
+                                         hint="add the same number to all times"), str(item)))
+            continue
         for text in texts:
             if isinstance(text, str) and text not in known:
                 known[text] = fact_of(text)

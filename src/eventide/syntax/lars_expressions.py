@@ -10,6 +10,8 @@ from eventide.syntax.terms import Atom, Compound, Number, Term, Variable
 from eventide.syntax.tokens import Places, Token, number, unquote
 
 MAX_DEPTH = 50
+LARGEST = 2**63 - 1
+"""The largest whole number: what a column holds."""
 _LEVELS = (("+", "-"), ("*", "/", "%", "mod"), ("^",))
 
 
@@ -177,8 +179,9 @@ class Expressions:
     def number(self, first: Token, token: Token, sign: int) -> Number:
         """The number of a token."""
         value = number(token.text)
-        if value is None:
-            raise self.problem("bad-number", "the number is too large", token, "use at most 15 digits")
+        if value is None or (isinstance(value, int) and value > LARGEST):
+            raise self.problem("bad-number", "the number is too large", token,
+                               "use at most 18 digits, or write it as text in double quotes")
         return Number(sign * value, self.span_from(first))
 
     def variable(self, token: Token) -> Variable:
