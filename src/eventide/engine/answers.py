@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,29 @@ from eventide.kernels.arrays import Array, Intervals
 _LEAF = re.compile(r"(?<![^(,])_(?![^),])")
 SCHEMA = pa.schema([("fluent", pa.dictionary(pa.int32(), pa.string())), ("args", pa.string()), ("value", pa.string()),
                     ("start", pa.int64()), ("end", pa.int64())])
+
+Tables = Callable[[], tuple[pa.Table, pa.Table]]
+
+
+class CameAndWent:
+    """Rows that came and rows that went, in the columns of results; tables are made when they are first asked for."""
+
+    def __init__(self, find: Tables) -> None:
+        self._find = find
+
+    @cached_property
+    def _tables(self) -> tuple[pa.Table, pa.Table]:
+        return self._find()
+
+    @property
+    def added(self) -> pa.Table:
+        """The rows that came; what still holds has no end."""
+        return self._tables[0]
+
+    @property
+    def removed(self) -> pa.Table:
+        """The rows that went."""
+        return self._tables[1]
 
 
 def _texts(domain: Domain, codes: Array) -> pa.Array:

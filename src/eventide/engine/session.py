@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from eventide.algebra.nodes import Fields, Inertia, Output, Plan
-from eventide.engine.answers import SCHEMA, output_table
+from eventide.engine.answers import SCHEMA, CameAndWent, Tables, output_table
 from eventide.engine.changes import reported
 from eventide.engine.checkpoint import Reader, Snapshot, fingerprint, write
 from eventide.engine.domains import GrowthError, more_room
@@ -32,15 +32,16 @@ LATE = pa.schema([("fact", pa.string()), ("args", pa.string()), ("value", pa.str
                   ("end", pa.int64()), ("change", pa.string())])
 
 
-class Changes:
+class Changes(CameAndWent):
     """What is new at a query time: rows that came and rows that went, and facts that were too late to count."""
 
-    def __init__(self, query_time: int, evaluation: dict[str, str], tables: Callable[[], tuple[pa.Table, pa.Table]],
+    def __init__(self, query_time: int, evaluation: dict[str, str], tables: Tables,
                  late: Callable[[], pa.Table], news: Callable[[str], News]) -> None:
+        super().__init__(tables)
         self.query_time = query_time
         self.evaluation = evaluation
         """How each part of the program was brought up to date: `reuse`, `part` or `full`."""
-        self._find, self._find_late = tables, late
+        self._find_late = late
         self.news = news
         """What came and went of a definition, for other sessions that read it."""
 
@@ -48,20 +49,6 @@ class Changes:
     def late(self) -> pa.Table:
         """The facts that were too late to count: `fact, args, value, start, end, change`."""
         return self._find_late()
-
-    @cached_property
-    def _tables(self) -> tuple[pa.Table, pa.Table]:
-        return self._find()
-
-    @property
-    def added(self) -> pa.Table:
-        """The rows that came: `fluent, args, value, start, end`; the table is made when it is first asked for."""
-        return self._tables[0]
-
-    @property
-    def removed(self) -> pa.Table:
-        """The rows that went."""
-        return self._tables[1]
 
 
 class Session:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
+from eventide.engine.answers import CameAndWent, Tables
 from eventide.engine.recognition import Counts
 from eventide.errors import EventideError
 from eventide.kernels.arrays import Array
@@ -26,33 +26,18 @@ from eventide.mtl.stepping import Held, Piece, Step, piece_of
 
 MOST_STATES = 8
 """How many states a session keeps to go back to; of many, every other one is forgotten."""
-Tables = Callable[[], tuple[pa.Table, pa.Table]]
 
 
-class MtlChanges:
+class MtlChanges(CameAndWent):
     """What is new at a query time: rows that came and went, and facts that were too late to count."""
 
     def __init__(self, query_time: Fraction, since: Fraction | None, tables: Tables, late: pa.Table) -> None:
+        super().__init__(tables)
         self.query_time = query_time
         self.since = since
         """The time after which everything was computed anew; None: from the beginning."""
         self.late = late
         """Facts that came after the delay: the columns of results, and `change`."""
-        self._find = tables
-
-    @cached_property
-    def _tables(self) -> tuple[pa.Table, pa.Table]:
-        return self._find()
-
-    @property
-    def added(self) -> pa.Table:
-        """The rows that came: `fluent, args, value, start, end, left, right`; what still holds has no end."""
-        return self._tables[0]
-
-    @property
-    def removed(self) -> pa.Table:
-        """The rows that went."""
-        return self._tables[1]
 
 
 class MtlSession:
