@@ -122,14 +122,11 @@ def _tell_end(names: Sequence[str], how: str, until: Fraction | None) -> None:
 
 
 def _streamed(program: MtlProgram, facts: DenseFacts, options: MtlOptions, chosen: list[str] | None) -> pa.Table:
-    from eventide.analysis.patterns import name_of
-
     stream = program.stream(facts, step=options.step, at=options.at, variant=options.variant or "auto",
                             horizon=options.horizon, fluents=chosen)
     table = stream.table()
     if stream.endless:
-        names = sorted({name_of(name) for name in stream.endless if name in program.model.defined})
-        _tell_end(names, "may go on and on", stream.until)
+        _tell_end(stream.endless, "may go on and on", stream.until)
     report = stream.report
     messages.say(str(report), variant=report.variant, steps=report.steps, peak=report.peak, held=report.held)
     return table

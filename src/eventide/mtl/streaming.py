@@ -16,6 +16,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 
+from eventide.analysis.patterns import name_of
 from eventide.errors import EventideError
 from eventide.kernels.arrays import Array
 from eventide.mtl.cells import EVER, NEVER, DenseFacts
@@ -126,10 +127,11 @@ class Streaming:
         inputs = {name: Extent(FOREVER if (piece.ends == NEVER).any() else last, last)
                   for name, piece in self._facts.items() if len(piece)}
         limit = last + self.reasoner.cell(self.reasoner.memory.window)
-        known, self.endless = extents(self.reasoner.plan, inputs, limit + 1)
-        self._whole = not self.endless
+        known, endless = extents(self.reasoner.plan, inputs, limit + 1)
+        self.endless = sorted({name_of(name) for name in endless if name in self.reasoner.model.defined})
+        self._whole = not endless
         furthest = max([last, *(int(e.last) for e in known.values() if -FOREVER < e.last < FOREVER)])
-        return limit if self.endless else furthest // 2 * 2 + 4
+        return limit if endless else furthest // 2 * 2 + 4
 
     def _event_cells(self) -> Array:
         """The instants at which facts begin or end, ascending."""
