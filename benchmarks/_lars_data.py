@@ -74,6 +74,9 @@ LASER = {
     "evalSingleJoin": Experiment("join", "q(X,Z) :- p(X,Y) [{n}], p(Y,Z) [{n}].", _chain, True),
     "evalCoolingSystem": Experiment("cooling", _COOLING,
                                     lambda triples, points: _drawn("temp", triples, points, 200), False),
+    # the rules of this one are not recorded; its conclusions are as many as those of the join, of one of the rules
+    "evalMultipleRules": Experiment("ten joins", "\n".join(f"q{i}(X,Z) :- p(X,Y) [{{n}}], p(Y,Z) [{{n}}]."
+                                                           for i in range(10)), _chain, False),
 }
 
 # experiment, window, triples per time-point, time-points, CPU seconds without making the stream, conclusions: recorded,

@@ -173,8 +173,6 @@ def against_laser(runs: int, scale: float) -> Iterator[Claim]:
         r["exp"], r["win"], r["triples"], r["timepoints"], round(r["total_s"] - r["gen_s"], 3), r["derived"]),
         LASER_RECORDED)
     for name, window, triples, points, rival, derived in rows:
-        if name not in LASER:
-            continue
         experiment = LASER[name]
         rival, points = rival * scaled(points, scale) / points, scaled(points, scale)
         tree, tables = parse(experiment.rules.replace("{n}", str(window))).tree, experiment.stream(triples, points)
