@@ -90,9 +90,18 @@ def no_rows(emit: str, schema: pa.Schema = SCHEMA) -> pa.Table:
 
 def signed(removed: pa.Table, added: pa.Table, query: int) -> pa.Table:
     """What went and what came by a query time, in one table."""
+    return with_query(with_signs(removed, added), query)
+
+
+def with_signs(removed: pa.Table, added: pa.Table) -> pa.Table:
+    """Rows that went (`-`) and came (`+`) in one table, the sign before each.
+
+    >>> with_signs(pa.table({"fluent": ["rich"]}), pa.table({"fluent": ["poor"]})).to_pylist()
+    [{'change': '-', 'fluent': 'rich'}, {'change': '+', 'fluent': 'poor'}]
+    """
     both = [table.add_column(0, "change", pa.repeat(sign, table.num_rows))
-              for table, sign in ((removed, "-"), (added, "+"))]
-    return with_query(pa.concat_tables(both).unify_dictionaries(), query)
+            for table, sign in ((removed, "-"), (added, "+"))]
+    return pa.concat_tables(both).unify_dictionaries()
 
 
 def listed(late: pa.Table, query: int) -> pa.Table:

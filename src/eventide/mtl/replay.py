@@ -14,6 +14,7 @@ from eventide.errors import EventideError
 from eventide.formats.facts import Ints, chosen
 from eventide.mtl.cells import EVER, NEVER, DenseFacts
 from eventide.mtl.session import MtlChanges, MtlSession
+from eventide.results import with_signs
 
 
 def replayed(session: MtlSession, facts: DenseFacts, step: Fraction, until: Fraction | None) -> Iterator[MtlChanges]:
@@ -51,9 +52,7 @@ def _finite(sides: list[Ints]) -> Ints:
 
 def signed(changes: MtlChanges) -> pa.Table:
     """What came (`+`) and went (`-`) at a query time, with that time before it."""
-    sides = [table.add_column(0, "change", pa.array([sign] * len(table), pa.string()))
-             for table, sign in ((changes.removed, "-"), (changes.added, "+"))]
-    return at_query(pa.concat_tables(sides).unify_dictionaries(), changes.query_time, 0)
+    return at_query(with_signs(changes.removed, changes.added), changes.query_time, 0)
 
 
 def at_query(table: pa.Table, query: Fraction, place: int) -> pa.Table:
