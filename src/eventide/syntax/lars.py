@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Literal as OneOf
 
 from eventide.syntax import ticker
@@ -19,6 +18,7 @@ from eventide.syntax.lars_trees import Comparison, Element, Head, LarsTree, Lite
 from eventide.syntax.syntax_errors import SyntaxProblem
 from eventide.syntax.terms import Atom, Compound, Number, Term, Variable, arguments_of, functor_of, is_ground
 from eventide.syntax.tokens import Places, Token
+from eventide.syntax.vocabulary import did_you_mean
 
 Dialect = OneOf["lars", "ticker", "laser"]
 UNITS = {"msec": 1, "ms": 1, "sec": 1000, "s": 1000, "min": 60_000, "m": 60_000, "h": 3_600_000}
@@ -189,9 +189,9 @@ class _ClauseReader(Expressions):
         if token.text == "(":
             raise self.problem("space-before-bracket", f"a space between '{before.text}' and '('", token,
                                f"write '{before.text}(' without a space")
-        near = get_close_matches(token.text, ("always", "at", "in", "sometime"), 1) if token.kind == "word" else []
-        raise self.unexpected(f"did you mean '{near[0]}'?" if near else "write ',' between the parts of a body, '.' "
-                              "at its end")
+        hint = "write ',' between the parts of a body, '.' at its end"
+        raise self.unexpected(did_you_mean(token.text, ("always", "at", "in", "sometime"), hint)
+                              if token.kind == "word" else hint)
 
     def head(self) -> Head | None:
         """The head, or None for the head `⊥` or `false` of a contradiction."""
@@ -328,10 +328,8 @@ class _ClauseReader(Expressions):
     def points(self, size: int, unit: str, place: Token, token: Token) -> int:
         """The time-points of a window with a unit."""
         if unit not in UNITS:
-            near = get_close_matches(unit, UNITS, 1)
-            raise self.problem("unknown-unit", f"there is no unit '{unit}'", place,
-                               f"did you mean '{near[0]}'?" if near else f"known are {', '.join(UNITS)}, and # for "
-                               "tuples")
+            hint = did_you_mean(unit, tuple(UNITS), f"known are {', '.join(UNITS)}, and # for tuples")
+            raise self.problem("unknown-unit", f"there is no unit '{unit}'", place, hint)
         points, rest = divmod(size * UNITS[unit], self.clock)
         if rest:
             raise self.problem("unit-and-clock", f"{size} {unit} is no whole number of time-points of "
