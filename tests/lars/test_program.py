@@ -174,3 +174,11 @@ def test_a_session_takes_all_facts_of_a_batch_or_none(wrong: Any) -> None:
     with pytest.raises(InputError, match="is no fact"):
         session.insert([(1, ["p(a)", wrong])])
     assert session.advance(to=2).added.num_rows == 0
+
+
+def test_truth_maintenance_tells_every_contradiction_of_a_time_point() -> None:
+    program = parse("free(R) :- closed(R) [3]. jam(R) :- slow(R) [9]. :- free(R), jam(R).")
+    events: Any = [(1, ["closed(a)", "slow(b)"]), (3, ["slow(a)", "closed(b)"])]
+    plain, maintained = (program.run(events, end=12, maintain=way) for way in (False, True))
+    assert list(map(str, maintained.no_answer)) == list(map(str, plain.no_answer)) and len(plain.no_answer) == 2
+    assert list(map(str, maintained.conflicts)) == ["closed(a)@1, slow(a)@3", "slow(b)@1, closed(b)@3"]

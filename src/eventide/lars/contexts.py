@@ -141,9 +141,11 @@ class Contexts:
             found = minimal(self._search()[1])
         return sorted(map(self._conflict, found), key=lambda conflict: (len(conflict.facts), str(conflict)))
 
-    def first_conflict(self) -> Conflict:
-        """One conflict of facts that have no answer together; takes no search for contexts."""
-        return self._conflict(self._smallest(self._facts))
+    def first_conflicts(self) -> list[Conflict]:
+        """The conflicts of facts that have no answer together which take no search for contexts: all of them, or one
+        where they depend on what does not hold."""
+        searched = any(self._outs_of(nogood) for nogood in self.session.network.conflicts)
+        return ([] if searched else self.conflicts()) or [self._conflict(self._smallest(self._facts))]
 
     def why(self, name: str, row: Row, time: int | None = None, environment: int | None = None) -> list[Reason]:
         """The smallest reasons for an atom, now or at an earlier time, the shortest first; none if it cannot hold.

@@ -92,7 +92,7 @@ class MaintainedRun:
             raise InputError(f"there are more than {MOST_MODELS} answer streams at {start}; ask for the first, or run "
                              "without truth maintenance")
         if not held:
-            self._note(Contexts(session).first_conflict(), start, end)
+            self._note(Contexts(session).first_conflicts(), start, end)
             return Answer(start, end, count=0)
         points = [_points(answer, start) for answer in held]
         if self.models == "brave":
@@ -103,14 +103,14 @@ class MaintainedRun:
         count = len(held) if self.models == "all" else None
         return Answer(start, end, certain, tuple(model - certain for model in points) if len(points) > 1 else (), count)
 
-    def _note(self, conflict: Conflict, start: int, end: int) -> None:
-        reasons = tuple(map(str, conflict.violations)) or ("a loop through negation",)
+    def _note(self, conflicts: Sequence[Conflict], start: int, end: int) -> None:
+        rules = sorted({str(violation) for conflict in conflicts for violation in conflict.violations})
+        reasons = tuple(rules) or ("a loop through negation",)
         if self.gaps and (self.gaps[-1].end, self.gaps[-1].reasons) == (start, reasons):
             self.gaps[-1] = NoAnswer(self.gaps[-1].start, end, reasons)
         else:
             self.gaps.append(NoAnswer(start, end, reasons))
-        if conflict not in self.conflicts:
-            self.conflicts.append(conflict)
+        self.conflicts += [conflict for conflict in conflicts if conflict not in self.conflicts]
 
 
 def _points(answer: Held, now: int) -> frozenset[Point]:

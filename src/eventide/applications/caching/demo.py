@@ -98,7 +98,7 @@ def _told(contexts: Any) -> list[str]:
     now = contexts.session.time
     if contexts.is_consistent():
         return [f"at {now} nothing contradicts anything"]
-    conflict = contexts.first_conflict()
+    conflict = contexts.first_conflicts()[0]
     reports = [fact for fact in conflict.facts if fact.name == "favouritesChanged"]
     readings = [fact for fact in conflict.facts if fact.name == "alpha"]
     lines = [f"at {now}, {len(readings)} readings and a report contradict each other",
