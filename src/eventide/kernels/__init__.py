@@ -180,6 +180,7 @@ def warm() -> None:
     for relation in RELATIONS[:2]:
         allen_pairs(relation, a, b, 8)
     _warm_probabilities()
+    _warm_learning()
 
 
 def _warm_probabilities() -> None:
@@ -214,3 +215,17 @@ def _warm_probabilities() -> None:
     outlines(nodes, literals)
     decide(none, none, none + 1, 2, np.array([[0.5]]))
     persist(np.array([1, 2]), 8, probs[:2], probs[:2])
+
+
+def _warm_learning() -> None:
+    """The same for learning."""
+    from eventide.kernels.best_paths import Bans, Candidates, best_paths, connected
+    from eventide.kernels.votes import class_sums, hold, vote
+
+    none, yes = np.zeros(1, np.int64), np.ones(1, np.bool_)
+    hold(vote(yes[:, None], yes, np.ones(1)), np.array([0, 1]), yes)
+    class_sums(yes[:, None], np.zeros(1, np.int8), 1)
+    connected(1, none, none)
+    given = Candidates(np.array([0, 1]), none, none, none, none, np.ones(1), none, none)
+    best_paths(given, Bans(np.zeros(2, np.int64), none[:0], none[:0], none[:0]), none, np.array([0, 1]), yes,
+               np.empty((0, 0, 0)), 1, True)
