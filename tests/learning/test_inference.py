@@ -107,7 +107,7 @@ def test_batches_with_carried_states_are_one_pass(random: Any, instances: int, p
     state = Carried()
     for number, (low, high) in enumerate(itertools.pairwise(cuts)):
         here = np.flatnonzero(present) if number % 2 else np.arange(instances)
-        part = infer(fires[:, here, low:high].reshape(4, -1), initiates, weights,
+        part = infer(np.ascontiguousarray(fires[:, here, low:high].reshape(4, -1)), initiates, weights,
                      np.arange(len(here) + 1) * (high - low), state.take(here), mode)
         assert np.array_equal(part.holds.reshape(len(here), high - low), whole[here, low:high])
         state.put(here, part.after)
@@ -150,6 +150,8 @@ def test_wrong_arrays_are_named() -> None:
     fires, one = np.zeros((1, 3), bool), np.ones(1)
     with pytest.raises(ArrayError, match="weights: not a finite number at index 0"):
         infer(fires, np.array([True]), one * np.nan, np.array([0, 3]), np.zeros(1, bool))
+    with pytest.raises(ArrayError, match="fires: expected a contiguous array"):
+        infer(np.zeros((3, 2), bool).T, np.ones(2, bool), np.ones(2), np.array([0, 3]), np.zeros(1, bool))
     with pytest.raises(ArrayError, match="offsets"):
         infer(fires, np.array([True]), one, np.array([0, 2]), np.zeros(1, bool))
     with pytest.raises(ArrayError, match="before"):

@@ -11,11 +11,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from eventide.kernels.arrays import Array, Mask, jit
 from eventide.kernels.votes import Floats
 
+States = npt.NDArray[np.uint16]
 CLEAR, SET = 0, 1
+MOST_FLUENTS = 16  # of a component, whose states are then numbers of 16 bits
 
 
 @jit
@@ -140,7 +143,7 @@ def _judge(point: int, ban: int, ban_end: int, bans: Bans, members: Array, costs
 
 @jit
 def _step(low: int, high: int, by_vote: bool, given: Candidates, values: Floats, sizes: Array, new: Floats,
-          new_sizes: Array, back: Array, gains: Floats, taken: Array, reach: Array, reach_values: Floats,
+          new_sizes: Array, back: States, gains: Floats, taken: Array, reach: Array, reach_values: Floats,
           reach_sizes: Array) -> None:
     """One active point: the best value of each state that follows, and the state it comes from."""
     new[:] = -np.inf
@@ -201,7 +204,7 @@ def _paths(given: Candidates, bans: Bans, members: Array, firsts: Array, before:
         widest = max(widest, firsts[c + 1] - firsts[c])
         active = max(active, given.offsets[c + 1] - given.offsets[c])
     states = 1 << widest
-    back = np.empty((min(active, last), states), np.int64)
+    back = np.empty((min(active, last), states), np.uint16)
     begins = np.empty(min(active, last) + 1, np.int64)
     floats, integers = np.empty((3, states)), np.empty((4, states), np.int64)
     all_gains, all_taken = np.empty((widest, 2)), np.empty((widest, 2), np.int64)
@@ -247,7 +250,7 @@ def _paths(given: Candidates, bans: Bans, members: Array, firsts: Array, before:
                 holds[own[p], t] = (state >> p) & 1 == 1
             if steps and t and given.points[begins[steps - 1]] == t - 1:
                 steps -= 1
-                earlier = back[steps, state]
+                earlier = np.int64(back[steps, state])
                 _mark(begins[steps], begins[steps + 1], earlier, state, by_vote, given, gains, taken, chosen)
                 state = earlier
     return total, -1

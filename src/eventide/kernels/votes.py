@@ -63,6 +63,8 @@ def check_matrix(name: str, matrix: Mask) -> None:
     """
     if matrix.ndim != 2:
         raise ArrayError(name, f"expected two dimensions, got {matrix.ndim}")
+    if not matrix.flags.c_contiguous:
+        raise ArrayError(name, "expected a contiguous array (use numpy.ascontiguousarray)")
     check_array(name, matrix.reshape(-1), np.bool_)
 
 

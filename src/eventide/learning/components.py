@@ -14,13 +14,13 @@ import numpy as np
 
 from eventide.errors import ArrayError, EventideError
 from eventide.kernels.arrays import Array, Mask, check_array, check_same_length
-from eventide.kernels.best_paths import SET, Bans, Candidates, best_paths, connected
+from eventide.kernels.best_paths import MOST_FLUENTS, SET, Bans, Candidates, best_paths, connected
 from eventide.kernels.votes import Floats, check_offsets
 from eventide.learning import solver
 from eventide.learning.inference import Mode, check_mode
 
-LARGEST = 6
-"""Fluent instances of a component that still go by dynamic programming."""
+LARGEST = 10
+"""Fluent instances of a component that still go by dynamic programming; up to there it is faster than the solver."""
 
 
 class Conditions(NamedTuple):
@@ -99,6 +99,7 @@ class GroundProgram:
             check_offsets(conditions.offsets, conditions.literals.shape[0])
             check_same_length("conditions", conditions.offsets[1:], "points", bodies)
             _check_range("conditions", conditions.literals, -instances, instances)
+        check_array("costs", self.costs[:0].reshape(-1), np.float64)
         if self.costs.size and self.costs.shape != (2, instances, self.points + 1):
             raise ArrayError("costs", f"expected the shape {(2, instances, self.points + 1)}, got {self.costs.shape}")
 
@@ -158,8 +159,8 @@ def best_states(program: GroundProgram, mode: Mode = "vote", largest: int = LARG
     check_mode(mode)
     if mode == "crisp":
         raise ArrayError("mode", "crisp inference has no optimum to look for; expected vote or algorithm1")
-    if not 0 <= largest <= 16:
-        raise ArrayError("largest", f"expected a number within 0 .. 16, got {largest}")
+    if not 0 <= largest <= MOST_FLUENTS:
+        raise ArrayError("largest", f"expected a number within 0 .. {MOST_FLUENTS}, got {largest}")
     component = components(program)
     sizes = np.bincount(component)
     best = _by_paths(program, component, sizes <= largest, mode)
@@ -214,8 +215,8 @@ def _by_paths(program: GroundProgram, component: Array, small: Mask, mode: Mode)
     ban, own = ban[order], own[order]
     banned = Bans(np.searchsorted(own, np.arange(total + 1)), program.banned_points[ban], asked[ban], wanted[ban])
 
-    holds, taken, objective, stuck = best_paths(candidates, banned, members, firsts, program.before, program.costs,
-                                                program.points, mode == "vote")
+    holds, taken, objective, stuck = best_paths(candidates, banned, members, firsts, program.before,
+                                                np.ascontiguousarray(program.costs), program.points, mode == "vote")
     if stuck >= 0:
         raise _stuck(number[component] == stuck)
     satisfied = np.zeros(given.points.shape[0], np.bool_)
