@@ -240,17 +240,8 @@ class Reader:
     def _fill(self, store: Store) -> None:
         """Bring the domains to where they were."""
         saved = self._header["domains"]
-        if saved.keys() != store.domains.keys():
-            raise InputError("the session was saved with other kinds of values than this program's")
+        refill(store, {name: found["values"] for name, found in saved.items()})
         for name, domain in store.domains.items():
-            values = [value_from(value) for value in saved[name]["values"]]
-            known = len(domain)
-            if json.dumps(values[:known], default=plain_term) != json.dumps(domain.values, default=plain_term):
-                raise InputError("the session was saved with other values in the rules or the background; restore it "
-                                 "with the program that saved it, or begin a new session")
-            domain.codes(values[known:])
-            if len(domain) != len(values):
-                raise ValueError("repeated values")
             if saved[name]["width"] is not None:
                 domain.lay_out(saved[name]["width"])
 
@@ -322,6 +313,21 @@ class Reader:
         saved = {name: self._saved(found) for name, found in given["saved"].items()}
         return State(held, relations, rows["points"], rows["fired"], rows["tables"], rows["settled"], saved,
                      given["edges"], given["query"], given["sizes"])
+
+
+def refill(store: Store, saved: Mapping[str, list[Any]]) -> None:
+    """Give domains the values that were saved; InputError if those of the rules and the background are others."""
+    if saved.keys() != store.domains.keys():
+        raise InputError("the session was saved with other kinds of values than this program's")
+    for name, domain in store.domains.items():
+        values = [value_from(value) for value in saved[name]]
+        known = len(domain)
+        if json.dumps(values[:known], default=plain_term) != json.dumps(domain.values, default=plain_term):
+            raise InputError("the session was saved with other values in the rules or the background; restore it "
+                             "with the program that saved it, or begin a new session")
+        domain.codes(values[known:])
+        if len(domain) != len(values):
+            raise ValueError("repeated values")
 
 
 def _fields(given: list[list[str]]) -> n.Fields:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any
@@ -10,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from eventide.algebra import nodes as n
-from eventide.engine.checkpoint import plain_term, value_from
-from eventide.engine.loading import Store
+from eventide.engine.checkpoint import plain_term, refill
 from eventide.engine.recognition import Counts, Settings
 from eventide.engine.relation import Rows
 from eventide.engine.retained import Batch
@@ -117,7 +115,9 @@ def _session(program: Rules, header: dict[str, Any], read: _Reader) -> Uncertain
         durations = Durations(mean, deviation, tuple((length, count) for length, count in counts))
     found = UncertainSession(program, Settings(**header["settings"]), Uncertainty("marginal", header["threshold"]),
                              header["fluents"], online["memory"], durations)
-    _fill(found.store, header["domains"])
+    for domain in found.store.domains.values():
+        domain.open()
+    refill(found.store, header["domains"])
     found.counts, found.start, found.query_time = Counts(**header["counts"]), header["start"], header["query_time"]
     found.inputs = {name: replace(kept, facts=read.batch(given["facts"]) if given["facts"] else None,
                                   waiting=tuple(Waiting.of(read.batch(each)) for each in given["waiting"]))
@@ -133,16 +133,3 @@ def _session(program: Rules, header: dict[str, Any], read: _Reader) -> Uncertain
         found.maximal.recogniser = Recogniser.restore(read.array(online["recogniser"]).tobytes())
         found.maximal.origins = read.array(online["origins"])
     return found
-
-
-def _fill(store: Store, saved: Mapping[str, list[Any]]) -> None:
-    """Bring the domains to where they were."""
-    if saved.keys() != store.domains.keys():
-        raise InputError("the session was saved with other kinds of values than this program's")
-    for name, domain in store.domains.items():
-        values = [value_from(value) for value in saved[name]]
-        if json.dumps(values[:len(domain)], default=plain_term) != json.dumps(domain.values, default=plain_term):
-            raise InputError("the session was saved with other values in the rules or the background; restore it with "
-                             "the program that saved it, or begin a new session")
-        domain.open()
-        domain.codes(values[len(domain):])
