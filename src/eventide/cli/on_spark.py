@@ -45,18 +45,15 @@ def run_on_spark(program: Program, events: Sequence[str], settings: Settings, *,
                  time_unit: str | None, uncertainty: Uncertainty | None = None) -> OnSpark:
     """The rows of a run on Spark, and an account of what it left out."""
     from eventide.engine.recognition import Extent
-    from eventide.formats.events import split_name
     from eventide.spark.batch import run, settled
-    from eventide.spark.failures import clear_failures, renamed
+    from eventide.spark.failures import clear_failures
     from eventide.spark.listing import first_bad_rows, first_late_facts
     from eventide.spark.tally import Tally
 
-    paths = [split_name(name)[1] for name in events]
-    names = {os.path.abspath(path): path for path in paths}
     options: dict[str, Any] = {"bad_rows": bad_rows, "time_unit": time_unit}
     chances: dict[str, Any] = {} if uncertainty is None else {
         "probabilistic": True, "threshold": uncertainty.threshold, "history": uncertainty.history}
-    with _session(master) as spark, _warnings_as_messages(), clear_failures(names):
+    with _running(events, master) as spark:
         tally = Tally(spark)
         try:
             known = settled(program, events, settings, spark=spark, **options)
@@ -74,22 +71,19 @@ def run_on_spark(program: Program, events: Sequence[str], settings: Settings, *,
         if counts.too_late:
             late = first_late_facts(program, events, known, spark=spark, **options)
     queries = 1 if known.window is None and known.step is None else Extent.of(known, None, None).queries
-    called = tuple(replace(row, diagnostic=renamed(row.diagnostic, names)) for row in bad)
-    return OnSpark(table, replace(counts, queries=queries), tally.bad_rows, called, late)
+    return OnSpark(table, replace(counts, queries=queries), tally.bad_rows, _as_given(bad, events), late)
 
 
 def mtl_on_spark(program: MtlProgram, events: Sequence[str], *, horizon: int | Fraction | None,
                  fluents: Sequence[str] | None, master: str | None, bad_rows: str, time_unit: str | None) -> OnSpark:
     """The rows of a DatalogMTL program on Spark, and an account of what it left out."""
-    from eventide.formats.events import split_name
-    from eventide.spark.failures import clear_failures, renamed
+    from eventide.spark.failures import clear_failures
     from eventide.spark.listing import first_bad_rows
     from eventide.spark.mtl import run
     from eventide.spark.tally import Tally
 
-    names = {os.path.abspath(path): path for path in (split_name(name)[1] for name in events)}
     options: dict[str, Any] = {"bad_rows": bad_rows, "time_unit": time_unit}
-    with _session(master) as spark, _warnings_as_messages(), clear_failures(names):
+    with _running(events, master) as spark:
         tally = Tally(spark)
         try:
             frame = run(program, events, horizon=horizon, fluents=fluents, spark=spark, tally=tally, **options)
@@ -98,20 +92,40 @@ def mtl_on_spark(program: MtlProgram, events: Sequence[str], *, horizon: int | F
         except InputError as error:
             raise _of_all_inputs(error, program, events, spark, options) from None
         bad, _ = first_bad_rows(program, events, spark=spark, **options) if tally.bad_rows else ([], 0)
-    called = tuple(replace(row, diagnostic=renamed(row.diagnostic, names)) for row in bad)
-    return OnSpark(table, replace(tally.counts, queries=1), tally.bad_rows, called, None)
+    return OnSpark(table, replace(tally.counts, queries=1), tally.bad_rows, _as_given(bad, events), None)
 
 
 def lars_on_spark(program: LarsProgram, events: Sequence[str], *, master: str | None, options: dict[str, Any],
                   **how: Any) -> pa.Table:
     """The rows of a LARS program on Spark."""
-    from eventide.formats.events import split_name
-    from eventide.spark.failures import clear_failures
     from eventide.spark.lars import run
 
-    names = {os.path.abspath(path): path for path in (split_name(name)[1] for name in events)}
-    with _session(master) as spark, _warnings_as_messages(), clear_failures(names):
+    with _running(events, master) as spark:
         return run(program, list(events), spark=spark, options=options, **how).toArrow()
+
+
+def _given_names(events: Sequence[str]) -> dict[str, str]:
+    """The paths of inputs as they were given, by those that Spark knows."""
+    from eventide.formats.events import split_name
+
+    return {os.path.abspath(path): path for path in (split_name(name)[1] for name in events)}
+
+
+def _as_given(bad: Sequence[BadRow], events: Sequence[str]) -> tuple[BadRow, ...]:
+    """Bad rows at the paths that were given."""
+    from eventide.spark.failures import renamed
+
+    names = _given_names(events)
+    return tuple(replace(row, diagnostic=renamed(row.diagnostic, names)) for row in bad)
+
+
+@contextmanager
+def _running(events: Sequence[str], master: str | None) -> Iterator[SparkSession]:
+    """Spark for a run over some inputs; what goes wrong in a task is told as it would be here."""
+    from eventide.spark.failures import clear_failures
+
+    with _session(master) as spark, _warnings_as_messages(), clear_failures(_given_names(events)):
+        yield spark
 
 
 def _of_all_inputs(error: InputError, program: Program | MtlProgram, events: Sequence[str], spark: SparkSession,
