@@ -99,7 +99,7 @@ def random_program(rng: np.random.Generator, instances: int, points: int) -> Gro
     bans = [[i, (i + 1) % instances] for i in range(0, instances, 3)] * (points + 1) if instances > 1 else []
     times = np.repeat(np.arange(points + 1), len(bans) // (points + 1))
     labels = rng.random((instances, points + 1)) < 0.3
-    return GroundProgram(points, np.zeros(instances, bool), rng.integers(-12, 17, 8) / 4, given, times,
+    return GroundProgram(points, np.zeros(instances, bool), rng.integers(-2, 3, 8) / 2, given, times,
                          Conditions.of(bans), label_costs(labels, 0.5))
 
 
