@@ -20,7 +20,7 @@ from eventide.learning import solver
 from eventide.learning.inference import Mode, check_mode
 
 LARGEST = 10
-"""Fluent instances of a component that still go by dynamic programming; up to there it is faster than the solver."""
+"""Fluent instances of a component that still go by dynamic programming: on random programs of that size it was faster."""
 
 
 class Conditions(NamedTuple):
