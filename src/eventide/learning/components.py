@@ -20,7 +20,7 @@ from eventide.learning import solver
 from eventide.learning.inference import Mode, check_mode
 
 LARGEST = 10
-"""Fluent instances of a component that still go by dynamic programming: on random programs of that size it was faster."""
+"""Fluent instances of a component that still go by dynamic programming: it was faster on random programs."""
 
 
 class Conditions(NamedTuple):
