@@ -38,6 +38,7 @@ MISTAKES = [  # text, code, line, column, part of the hint
     ("a :- p(X), not 3 =< X + 1.", "negated-comparison", 1, 12, "turn it around"),
     ("a :- p(X), not b = X.", "negated-comparison", 1, 12, "turn it around"),
     ("a :- p(9223372036854775808).", "bad-number", 1, 8, "18 digits"),
+    ("q(5/2).", "variable-in-fact", 1, 1, "write its value"),
     ("a :- p(X), not X.", "variable-as-predicate", 1, 16, "small letter"),
     ("a :- p(X), 1 < X < 3.", "comparison-chain", 1, 18, "X < Y, Y < Z"),
     ("a :- p(X), X + b = 2.", "word-in-expression", 1, 12, "no variable"),

@@ -224,6 +224,9 @@ class _ClauseReader(Expressions):
             if len(found) > LARGEST_RANGE:
                 raise self.problem("large-range", f"the ranges stand for more than {LARGEST_RANGE} facts",
                                    self.tokens[0], "put them in a file and give it with --background")
+        if self.named:
+            raise self.problem("variable-in-fact", f"the fact {atom} has an expression", self.tokens[0],
+                               "write its value, or a rule with a body")
         if not is_ground(atom):
             raise self.problem("variable-in-fact", f"the fact {atom} has a variable", self.tokens[0],
                                "a word that begins with a capital letter is a variable: write it in double quotes")
