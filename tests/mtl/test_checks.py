@@ -40,6 +40,8 @@ CASES = {
     # names
     "Alarm(X) :- Sig(X). Q(X) :- Alarn(X).": [], "Recent(X) :- Sig(X). Q(X) :- recent(X).": ["1:30 misspelt-predicate"],
     "P(X) :- Q(X), Q(X,a).": ["1:15 several-arities"], "P(X) :- Q(X), a = b.": ["1:15 never-true"],
+    "P(Z) :- Q(Y), Z = Y + 1. Q(Y) :- P(Y).": ["1:15 values-without-bound"],
+    "P(Z) :- Q(Y), Z = Y + 1, Y < 9. Q(Y) :- P(Y).": [], "P(Z) :- <>-[1,2] P(Y), Z = Y + 1.": [],
 }
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from eventide.engine.executor import Executor
     from eventide.engine.operators import Result
 
-MOST_ROUNDS = 100_000
+MOST_ROUNDS = 10_000
 """How often a cycle that computes values may go round; without computed values there are only so many."""
 _FEW, _MANY = 8, 4096
 """Intervals that are so many times fewer than many others are looked up among them; else both are walked through."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 from eventide.analysis.graphs import components, is_cycle, way
 from eventide.analysis.mtl.model import MtlModel
 from eventide.analysis.patterns import name_of
-from eventide.syntax.mtl_trees import Not, predicates_in
+from eventide.syntax.mtl_trees import Compare, Holds, Not, Rule, predicates_in, variables_in
+from eventide.syntax.terms import Compound, Variable
 
 
 def stratify(model: MtlModel) -> None:
@@ -33,3 +34,24 @@ def stratify(model: MtlModel) -> None:
                     model.report("error", "negation-cycle", f"{rule.head.name} depends on its own negation: {shown}, "
                                  f"and not {predicate}", condition.span,
                                  "negated predicates must not depend on the head of the rule")
+    for members in model.cycles:
+        _check_values(model, [rule for rule in model.rules if rule.head.template in members], members)
+
+
+def _check_values(model: MtlModel, rules: list[Rule], members: tuple[str, ...]) -> None:
+    """Warn of values that a cycle computes at one and the same time without a bound: there may be no end of them."""
+    inside = [condition for rule in rules for condition in rule.body
+              if not isinstance(condition, Compare | Not)
+              and any(predicate.template in members for predicate in predicates_in(condition))]
+    if any(rule.operators for rule in rules) or not all(isinstance(condition, Holds) for condition in inside):
+        return  # time goes on, and a horizon ends it
+    for rule in rules:
+        compared = [condition for condition in rule.body if isinstance(condition, Compare)]
+        bounded = {v.name for c in compared if c.operator not in ("=", "!=") for v in variables_in(c)}
+        for condition in compared:
+            for side, other in ((condition.left, condition.right), (condition.right, condition.left)):
+                if condition.operator == "=" and isinstance(side, Variable) and isinstance(other, Compound) and \
+                        bounded.isdisjoint(v.name for v in variables_in(condition)):
+                    model.report("warning", "values-without-bound", f"{condition} is computed in a cycle through "
+                                 f"{', '.join(map(name_of, members))}: there may be no end of its values",
+                                 condition.span, f"bound it, such as {side} < 1000")
