@@ -34,8 +34,8 @@ def stratify(model: MtlModel) -> None:
                     model.report("error", "negation-cycle", f"{rule.head.name} depends on its own negation: {shown}, "
                                  f"and not {predicate}", condition.span,
                                  "negated predicates must not depend on the head of the rule")
-    for members in model.cycles:
-        _check_values(model, [rule for rule in model.rules if rule.head.template in members], members)
+    for cycle in model.cycles:
+        _check_values(model, [rule for rule in model.rules if rule.head.template in cycle], cycle)
 
 
 def _check_values(model: MtlModel, rules: list[Rule], members: tuple[str, ...]) -> None:
