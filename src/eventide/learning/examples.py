@@ -1,0 +1,369 @@
+"""Labelled streams as tables, cut into mini-batches by observed time-points. Not for files, nor for what rules say.
+
+A table has the facts of one shape, a column for each place. A point is observed if a fact of the input is there; the
+next point of a stream is the next observed one, however far. Labels are closed-world: what is not labelled is false.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from eventide.errors import EventideError, refuse_errors
+from eventide.kernels.arrays import Array, Mask
+from eventide.learning.counts import Judgements, next_labels
+from eventide.learning.modes import Direction, Mode, Modes, read_modes
+from eventide.syntax.terms import Compound, Variable
+
+Column = npt.NDArray[Any]
+_KINDS = {"U": "text", "i": "whole numbers", "f": "floats"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Facts of one shape; `streams` names the stream of each, None if there is one stream or the facts have no time."""
+
+    mode: Mode
+    columns: tuple[Column, ...]
+    streams: Column | None = None
+
+
+def table(shape: str, *columns: npt.ArrayLike, streams: npt.ArrayLike | None = None) -> Table:
+    """The table of a shape written as in a mode file, with a column for each of its places, in order.
+
+    >>> table("happensAt(walks(+person),+time)", ["ann", "bob"], [1, 2]).columns[1].tolist()
+    [1, 2]
+    >>> table("happensAt(walks(+person),+time)", [1, 2])
+    Traceback (most recent call last):
+    eventide.errors.EventideError: happensAt(walks(+person), +time) has 2 places, but the table has 1 columns
+    """
+    text = f"modeh({shape})"
+    modes, problems = read_modes(text, "<shape>")
+    refuse_errors(problems, {"<shape>": text})
+    (mode,) = modes.heads
+    if not mode.places:
+        raise EventideError(f"{mode} has no places, so a table says nothing of it; give it a time")
+    if len(columns) != len(mode.places):
+        raise EventideError(f"{mode} has {len(mode.places)} places, but the table has {len(columns)} columns")
+    given = tuple(_column(column, f"{mode}, {place}") for column, place in zip(columns, mode.places, strict=True))
+    named = None if streams is None else _column(streams, f"{mode}, streams")
+    if len({len(column) for column in (*given, *([] if named is None else [named]))}) > 1:
+        raise EventideError(f"the columns of {mode} differ in length")
+    return Table(mode, given, named)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Facts:
+    """A table with numbers for its values, ordered by time."""
+
+    mode: Mode
+    codes: tuple[Column, ...]
+    """For each place the values' places in their domain; thresholds are as they were given."""
+    points: Array | None
+    """The point of each fact; None if the facts have no time and are always true."""
+    time: int | None
+    threshold: int | None
+    direction: Direction
+
+    def between(self, low: int, high: int) -> Facts:
+        """The facts at the points low .. high-1, counted from `low`."""
+        if self.points is None:
+            return self
+        first, last = np.searchsorted(self.points, [low, high])
+        return replace(self, codes=tuple(column[first:last] for column in self.codes),
+                       points=self.points[first:last] - low)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Successive observed points of one stream. Its rows are all instances by all points, those of one side by side."""
+
+    stream: str | int
+    begins: bool
+    """Whether the stream begins here: states before it are of no concern."""
+    times: Array
+    arguments: Array
+    """The arguments of each instance, as codes: all that the batch's facts name."""
+    instances: Array
+    """Each instance's number, the same in all batches, ascending."""
+    labels: Mask
+    """A truth value for each row."""
+    after: Mask | None
+    """The label of each instance at the point that follows the batch; None where the stream ends."""
+    outside: int
+    """Labels at points of the batch whose instances have no rows, as the facts do not name their arguments."""
+    facts: tuple[Facts, ...]
+
+    @property
+    def offsets(self) -> Array:
+        """Where the rows of each instance begin, and where the last end."""
+        return np.arange(self.instances.shape[0] + 1, dtype=np.int64) * np.int64(self.times.shape[0])
+
+    def following(self) -> Judgements:
+        """The label that judges each row: the one at the next point, one past the batch for its last (see `counts`)."""
+        return next_labels(self.labels, self.offsets, self.after)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Examples:
+    """Streams of facts with the labels of one fluent."""
+
+    target: Mode
+    domains: dict[str, Column]
+    """The values of each type, ascending."""
+    facts: tuple[Facts, ...]
+    streams: tuple[str | int, ...]
+    bounds: Array
+    """The points of stream s are `bounds[s] .. bounds[s+1]`."""
+    times: Array
+    label_points: Array
+    label_instances: Array
+    unobserved: int
+    """Labels that count nowhere, as nothing was observed at their time."""
+    irreflexive: bool
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of the fluent's arguments."""
+        return tuple(place.type for place in self.target.places[:-1])
+
+    def batches(self, size: int, streams: Sequence[str | int] | None = None) -> Iterator[Batch]:
+        """Mini-batches of `size` points, stream by stream in the order given; the last of a stream may be smaller.
+
+        States are carried by the caller:
+
+        >>> from eventide.learning.inference import Carried, infer
+        >>> modes, _ = read_modes("modeh(initiatedAt(rich(+person),+time))\\nmodeb(happensAt(win(+person),+time))")
+        >>> wins = table("happensAt(win(+person),+time)", ["ann", "bob", "ann"], [1, 4, 9])
+        >>> labels = table("holdsAt(rich(+person),+time)", ["ann", "ann"], [4, 9])
+        >>> state = Carried()
+        >>> for batch in examples_of(modes, [wins], labels).batches(2):
+        ...     if batch.begins:
+        ...         state.reset()
+        ...     fires = batch.labels[None]  # see `columns` for the rows where rules fire
+        ...     found = infer(fires, np.array([True]), np.ones(1), batch.offsets, state.take(batch.instances))
+        ...     state.put(batch.instances, found.after)
+        ...     print(batch.times, batch.following(), found.holds)
+        [1 4] [1 1 0 0] [False False False False]
+        [9] [-1] [ True]
+        """
+        if size < 1:
+            raise EventideError(f"a batch has at least one point, not {size}")
+        chosen = self.streams if streams is None else streams
+        if unknown := [name for name in chosen if name not in self.streams]:
+            raise EventideError(f"there is no stream {unknown[0]!r}; known are {', '.join(map(str, self.streams))}")
+        for name in chosen:
+            number = self.streams.index(name)
+            first, last = self.bounds[number : number + 2].tolist()
+            for low in range(first, last, size):
+                yield self._batch(name, low, min(low + size, last), low == first, last)
+
+    def _batch(self, stream: str | int, low: int, high: int, begins: bool, last: int) -> Batch:
+        facts = tuple(each.between(low, high) for each in self.facts)
+        arguments = self._arguments(facts)
+        instances = instance_numbers(arguments, [self.domains[name].shape[0] for name in self.types])
+        labels = np.zeros((instances.shape[0], high - low), np.bool_)
+        first, after, end = np.searchsorted(self.label_points, [low, high, high + 1])
+        named, places = _places(instances, self.label_instances[first:after])
+        labels[places, self.label_points[first:after][named] - low] = True
+        following = None
+        if high < last:
+            following = np.zeros(instances.shape[0], np.bool_)
+            following[_places(instances, self.label_instances[after:end])[1]] = True
+        return Batch(stream, begins, self.times[low:high], arguments, instances, labels.reshape(-1), following,
+                     int(np.count_nonzero(~named)), facts)
+
+    def _arguments(self, facts: tuple[Facts, ...]) -> Array:
+        """All combinations of the things that facts name, ascending. Facts without time count only for their types."""
+        things: dict[str, Array] = {}
+        for name in dict.fromkeys(self.types):
+            found = [(each.points is None, each.codes[i]) for each in facts for i, place in enumerate(each.mode.places)
+                     if place.type == name and place.kind != "#" and i != each.threshold]
+            timeless = all(always for always, _ in found)
+            things[name] = np.unique(np.concatenate([np.empty(0, np.int64), *(codes for always, codes in found
+                                                                              if always == timeless)]))
+        grids = np.meshgrid(*(things[name] for name in self.types), indexing="ij")
+        arguments = np.stack([grid.reshape(-1) for grid in grids], axis=1) if grids else np.zeros((1, 0), np.int64)
+        if self.irreflexive:
+            same = np.zeros(arguments.shape[0], np.bool_)
+            for i, one in enumerate(self.types):
+                for j in range(i):
+                    if self.types[j] == one:
+                        same |= arguments[:, i] == arguments[:, j]
+            arguments = arguments[~same]
+        return np.ascontiguousarray(arguments)
+
+
+def examples_of(modes: Modes, tables: Sequence[Table], labels: Table) -> Examples:
+    """Tables and labels as examples. Times are those of the place that has the type of the label's last place.
+
+    The fluent is the `examplePattern` of the modes or, without one, that of the first head. If it is declared
+    irreflexive, no instance has the same thing twice. Streams come in the order in which the tables name them.
+
+    >>> modes, _ = read_modes("modeh(initiatedAt(rich(+person),+time))\\nmodeb(happensAt(win(+person),+time))")
+    >>> wins = table("happensAt(win(+person),+time)", ["ann", "bob"], [3, 8])
+    >>> found = examples_of(modes, [wins], table("holdsAt(rich(+person),+time)", ["ann"], [8]))
+    >>> [(batch.times.tolist(), batch.labels.tolist()) for batch in found.batches(50)]
+    [([3, 8], [False, True, False, False])]
+    """
+    target = _target(modes)
+    if _shape(labels.mode) != _shape(target):
+        raise EventideError(f"labels are of the shape {labels.mode}, but what is to be learnt is {target}")
+    time_type = target.places[-1].type
+    given = [*tables, labels]
+    times = [_time_place(each.mode, time_type) for each in given]
+    thresholds = [_threshold(each.mode, modes) for each in given]
+    domains, coded = _coded(given, times, [at for at, _ in thresholds])
+    for each, at in zip(given, times, strict=True):
+        if at is None and each.streams is not None:
+            raise EventideError(f"{each.mode} has streams but no time; facts without time are true in all streams")
+    timed = [i for i, at in enumerate(times) if at is not None]
+    streams, owners = _stream_codes([given[i] for i in timed])
+
+    every = [each.columns[at] for each, at in zip(given, times, strict=True) if at is not None]
+    distinct = np.unique(np.concatenate(every))
+    keys = [owner * distinct.shape[0] + np.searchsorted(distinct, each)
+            for owner, each in zip(owners, every, strict=True)]
+    observed = np.unique(np.concatenate([np.empty(0, np.int64), *keys[:-1]]))  # the last are the labels
+    bounds = np.searchsorted(observed, np.arange(len(streams) + 1) * distinct.shape[0])
+
+    facts, points = [], dict(zip(timed, keys, strict=True))
+    for i, each in enumerate(tables):
+        codes, ranks = coded[i], None
+        if times[i] is not None:
+            order = np.argsort(points[i], kind="stable")
+            codes, ranks = tuple(column[order] for column in codes), np.searchsorted(observed, points[i][order])
+        facts.append(Facts(each.mode, codes, ranks, times[i], *thresholds[i]))
+
+    sizes = [domains[place.type].shape[0] for place in target.places[:-1]]
+    numbers = instance_numbers(np.stack([*coded[-1][:-1], np.zeros_like(keys[-1])], axis=1)[:, :-1], sizes)
+    seen, places = _places(observed, keys[-1])
+    pairs = np.unique(np.stack([places, numbers[seen]]), axis=1)
+    return Examples(target, domains, tuple(facts), streams, bounds, distinct[observed % max(distinct.shape[0], 1)],
+                    pairs[0], pairs[1], int(np.unique(np.stack([keys[-1], numbers])[:, ~seen], axis=1).shape[1]),
+                    target.subject in modes.irreflexive)
+
+
+def instance_numbers(arguments: Array, sizes: Sequence[int]) -> Array:
+    """One number for each row of codes, in the same order; `sizes` are those of the domains.
+
+    >>> instance_numbers(np.array([[0, 1], [2, 0]]), [3, 4]).tolist()
+    [1, 8]
+    """
+    total, room = np.zeros(arguments.shape[0], np.int64), 1
+    for column, size in zip(arguments.T, sizes, strict=True):
+        room *= max(size, 1)
+        if room >= 1 << 63:
+            raise EventideError("there are more than 2^63 combinations of arguments")
+        total = total * max(size, 1) + column
+    return total
+
+
+def _places(ascending: Array, values: Array) -> tuple[Mask, Array]:
+    """Which values are among the ascending ones, and the places of those that are."""
+    at = np.searchsorted(ascending, values)
+    found = np.zeros(values.shape[0], np.bool_)
+    inside = at < ascending.shape[0]
+    found[inside] = ascending[at[inside]] == values[inside]
+    return found, at[found]
+
+
+def _column(values: npt.ArrayLike, where: str) -> Column:
+    """Values of one kind: text, int64 or finite float64."""
+    column = np.asarray(values)
+    if column.ndim != 1:
+        raise EventideError(f"{where}: expected one column, got {column.ndim} dimensions")
+    if not column.shape[0]:
+        return np.empty(0, np.int64)
+    if column.dtype.kind == "O" and set(map(type, column.tolist())) == {str}:
+        column = column.astype(np.str_)
+    if column.dtype.kind in "iu":
+        return column.astype(np.int64)
+    if column.dtype.kind == "f" and np.isfinite(column).all():
+        return column.astype(np.float64)
+    if column.dtype.kind == "U":
+        return column
+    raise EventideError(f"{where}: expected text, whole numbers or finite floats, none missing")
+
+
+def _target(modes: Modes) -> Mode:
+    if not modes.examples and not modes.heads:
+        raise EventideError("the modes name no fluent: write examplePattern(holdsAt(moving(+person,+person),+time))")
+    mode = (modes.examples or modes.heads)[0]
+    if not isinstance(mode.atom, Compound) or len(mode.atom.args) != 2 or mode.places[-1:] == () \
+            or mode.places[-1].path != (2,):
+        raise EventideError(f"{mode} is not about a fluent at a time, such as holdsAt(moving(+person,+person),+time)")
+    target = replace(mode, atom=Compound("holdsAt", mode.atom.args))
+    _time_place(target, target.places[-1].type)
+    return target
+
+
+def _shape(mode: Mode) -> object:
+    """What two modes share that differ in the kinds of their places only."""
+    return mode.filled([Variable(place.type) for place in mode.places])
+
+
+def _time_place(mode: Mode, time_type: str) -> int | None:
+    found = [i for i, place in enumerate(mode.places) if place.type == time_type]
+    if len(found) > 1:
+        raise EventideError(f"{mode} has {len(found)} places of the type {time_type}; a fact has one time")
+    return found[0] if found else None
+
+
+def _threshold(mode: Mode, modes: Modes) -> tuple[int | None, Direction]:
+    for comparison in modes.comparisons:
+        if _shape(comparison.mode) == _shape(mode):
+            return comparison.place, comparison.direction
+    return None, "lessThan"
+
+
+def _coded(tables: Sequence[Table], times: Sequence[int | None],
+           thresholds: Sequence[int | None]) -> tuple[dict[str, Column], list[tuple[Column, ...]]]:
+    """The values of each type, and the tables with their numbers; times and thresholds stay as they are."""
+    coded = [list(each.columns) for each in tables]
+    places: dict[str, list[tuple[int, int]]] = {}
+    for i, (each, time, threshold) in enumerate(zip(tables, times, thresholds, strict=True)):
+        for j, (place, column) in enumerate(zip(each.mode.places, each.columns, strict=True)):
+            if j == time and column.shape[0] and column.dtype != np.int64:
+                raise EventideError(f"{each.mode}: times are whole numbers, not {_KINDS[column.dtype.kind]}")
+            if j == threshold and column.dtype.kind == "U":
+                raise EventideError(f"{each.mode}: {place} is compared, so it has numbers, not text")
+            if j not in (time, threshold):
+                places.setdefault(place.type, []).append((i, j))
+    domains = {}
+    for name, where in places.items():
+        columns = [coded[i][j] for i, j in where]
+        kinds = sorted({column.dtype.kind for column in columns if column.shape[0]})
+        if len(kinds) > 1:
+            raise EventideError(f"the type {name} has {' and '.join(_KINDS[kind] for kind in kinds)}; "
+                                "give all its values as one kind")
+        full = [column for column in columns if column.shape[0]]
+        domains[name], codes = np.unique(np.concatenate(full or columns[:1]), return_inverse=True)
+        ends = np.cumsum([column.shape[0] for column in columns])[:-1]
+        for (i, j), part in zip(where, np.split(codes.astype(np.int64), ends), strict=True):
+            coded[i][j] = part
+    return domains, [tuple(columns) for columns in coded]
+
+
+def _stream_codes(tables: Sequence[Table]) -> tuple[tuple[str | int, ...], list[Array]]:
+    """The names of the streams in order of appearance, and for each table the stream of each fact as a number."""
+    if all(each.streams is None for each in tables):
+        return (0,), [np.zeros(each.columns[0].shape[0], np.int64) for each in tables]
+    for each in tables:
+        if each.streams is None:
+            raise EventideError(f"{each.mode} says nothing of streams, but other tables do")
+    named = [each.streams for each in tables if each.streams is not None]
+    full = [column for column in named if column.shape[0]]
+    if len({column.dtype.kind for column in full}) > 1:
+        raise EventideError("some tables name streams by text, others by numbers")
+    every = np.concatenate(full or named[:1])
+    names, first, codes = np.unique(every, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.shape[0])
+    ends = np.cumsum([column.shape[0] for column in named])[:-1]
+    return tuple(names[order].tolist()), [part.astype(np.int64) for part in np.split(rank[codes], ends)]
