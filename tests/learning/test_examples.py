@@ -23,7 +23,7 @@ modeb({CLOSE})
 comparisonPredicate({CLOSE}, lessThan, comparison_term_position(3))
 """
 MODES, _ = read_modes(TEXT)
-DISTINCT, _ = read_modes(TEXT + "irreflexive(meet)")
+DISTINCT, PROBLEMS = read_modes(TEXT + "irreflexive(meet)")
 
 VIDEO, PERSON, TIME = st.sampled_from(["v2", "v1", "v3"]), st.sampled_from("abc"), st.sampled_from([3, 4, 7, 20, -5])
 WALKS = st.lists(st.tuples(VIDEO, PERSON, TIME), max_size=12)
@@ -75,6 +75,10 @@ def test_batches_are_what_a_slow_reading_of_the_rows_gives(
                 assert sorted(zip(facts.points.tolist(), names, strict=True)) == here
     assert next(batches, None) is None
     assert counted + found.unobserved == len(set(labels))
+
+
+def test_a_fluent_can_be_declared_irreflexive() -> None:
+    assert PROBLEMS == []
 
 
 @given(WALKS, st.integers(1, 3))

@@ -313,10 +313,10 @@ class _ModeReader:
             if comparison.mode.atom not in shapes:
                 self.say("warning", "unused-comparison", f"no modeb is {comparison.mode}", comparison.mode.span,
                          f"write modeb({comparison.mode}), or the same places as there")
-        names = tuple(dict.fromkeys(body.subject for body in modes.bodies))
+        names = tuple(dict.fromkeys(mode.subject for mode in (*modes.bodies, *modes.heads)))
         for name in self.irreflexive:
             if name.name not in names:
-                self.say("warning", "unused-irreflexive", f"no modeb is about '{name}'", name.span,
+                self.say("warning", "unused-irreflexive", f"no modeb or modeh is about '{name}'", name.span,
                          did_you_mean(name.name, names, f"remove irreflexive({name})"))
         fluents = tuple(dict.fromkeys(head.subject for head in modes.heads))
         for example in modes.examples:
