@@ -42,6 +42,14 @@ def pytest_report_header() -> str:
     return f"eventide: {find_java(os.environ)}; profile {PROFILE}; shared data {shared_folder() or 'absent'}"
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile the kernels before two processes start: each would do it, and they would spoil each other's cache."""
+    if session.config.getoption("numprocesses", None):
+        from eventide import kernels
+
+        kernels.warm()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Where two processes share the work, one has all tests of the shared Spark session, and files stay whole."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
