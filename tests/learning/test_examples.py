@@ -145,6 +145,8 @@ def test_wrong_columns_are_told() -> None:
         table(WALK, ["a", "b"], [1, None])
     with pytest.raises(EventideError, match="finite"):
         table(CLOSE, ["a"], ["b"], [float("nan")], [1])
+    with pytest.raises(EventideError, match="whole numbers"):
+        table(WALK, ["a"], np.array([1 << 63], np.uint64))
     with pytest.raises(EventideError, match="has no places"):
         table("rain")
     with pytest.raises(EventideError, match="got 2 dimensions"):

@@ -20,7 +20,8 @@ from eventide.errors import EventideError
 from eventide.kernels.arrays import Array, Mask
 from eventide.kernels.joins import contains, factorize, join
 from eventide.learning.clauses import Clause, Literal
-from eventide.learning.examples import Batch, Examples, Facts
+from eventide.learning.examples import Batch, CodedFacts, Examples
+from eventide.learning.modes import Mode
 from eventide.syntax.printer import term_text
 from eventide.syntax.terms import Atom, Compound, Number, Term, Variable, functor_of, variables_of
 from eventide.syntax.vocabulary import did_you_mean
@@ -142,10 +143,7 @@ class _ClauseReader:
             else:
                 self.heads.append((Same(i, self.numbers[term]), True))
         self.arity = len(arguments)
-        self.uses = Counter(variable for each in clause.body for variable in set(variables_of(each.atom)))
-        # Twice in one literal is a condition of its own, so it is not "anything" either.
-        self.uses.update(variable for each in clause.body
-                         for variable, n in Counter(variables_of(each.atom)).items() if n > 1)
+        self.uses = Counter(variable for each in clause.body for variable in variables_of(each.atom))
         self.bound = {variable for each in clause.body if each.positive for variable in variables_of(each.atom)}
 
     def _fluent(self) -> Term:
@@ -228,12 +226,8 @@ class _ClauseReader:
         if self.examples.target.constants(literal.atom) is not None:
             return f"{literal} asks about what is learnt; only `components` infers such rules"
         known = tuple(dict.fromkeys(facts.mode.subject for facts in self.examples.facts))
-        hint = did_you_mean(self.subject(literal.atom), known, f"there are tables for {', '.join(known) or 'nothing'}")
-        return f"no table has facts like {literal}; {hint}"
-
-    def subject(self, atom: Term) -> str:
-        inner = atom.args[0] if isinstance(atom, Compound) and atom.functor in ("happensAt", "holdsAt") else atom
-        return functor_of(inner)[0]
+        tables = f"there are tables for {', '.join(known) or 'nothing'}"
+        return f"no table has facts like {literal}; {did_you_mean(Mode(literal.atom, ()).subject, known, tables)}"
 
 
 def _canonical(group: Sequence[Condition], arity: int) -> tuple[Condition, ...]:
@@ -252,7 +246,7 @@ class _Bindings:
     rows: int
 
     @classmethod
-    def of(cls, facts: Facts, condition: Condition) -> _Bindings:
+    def of(cls, facts: CodedFacts, condition: Condition) -> _Bindings:
         """What makes one condition true, its sign aside."""
         keep = np.ones(facts.codes[0].shape[0], np.bool_)
         values: dict[int, Array] = {}

@@ -57,7 +57,7 @@ def table(shape: str, *columns: npt.ArrayLike, streams: npt.ArrayLike | None = N
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Facts:
+class CodedFacts:
     """A table with numbers for its values, ordered by time."""
 
     mode: Mode
@@ -69,7 +69,7 @@ class Facts:
     threshold: int | None
     direction: Direction
 
-    def between(self, low: int, high: int) -> Facts:
+    def between(self, low: int, high: int) -> CodedFacts:
         """The facts at the points low .. high-1, counted from `low`."""
         if self.points is None:
             return self
@@ -96,7 +96,7 @@ class Batch:
     """The label of each instance at the point that follows the batch; None where the stream ends."""
     outside: int
     """Labels at points of the batch whose instances have no rows, as the facts do not name their arguments."""
-    facts: tuple[Facts, ...]
+    facts: tuple[CodedFacts, ...]
 
     @property
     def offsets(self) -> Array:
@@ -115,7 +115,7 @@ class Examples:
     target: Mode
     domains: dict[str, Column]
     """The values of each type, ascending."""
-    facts: tuple[Facts, ...]
+    facts: tuple[CodedFacts, ...]
     streams: tuple[str | int, ...]
     bounds: Array
     """The points of stream s are `bounds[s] .. bounds[s+1]`."""
@@ -177,8 +177,11 @@ class Examples:
         return Batch(stream, begins, self.times[low:high], arguments, instances, labels.reshape(-1), following,
                      int(np.count_nonzero(~named)), facts)
 
-    def _arguments(self, facts: tuple[Facts, ...]) -> Array:
-        """All combinations of the things that facts name, ascending. Facts without time count only for their types."""
+    def _arguments(self, facts: tuple[CodedFacts, ...]) -> Array:
+        """All combinations of the things that facts name, ascending.
+
+        Facts without time are true of things that are not there: they count only for types that no others have.
+        """
         things: dict[str, Array] = {}
         for name in dict.fromkeys(self.types):
             found = [(each.points is None, each.codes[i]) for each in facts for i, place in enumerate(each.mode.places)
@@ -237,7 +240,7 @@ def examples_of(modes: Modes, tables: Sequence[Table], labels: Table) -> Example
         if times[i] is not None:
             order = np.argsort(points[i], kind="stable")
             codes, ranks = tuple(column[order] for column in codes), np.searchsorted(observed, points[i][order])
-        facts.append(Facts(each.mode, codes, ranks, times[i], *thresholds[i]))
+        facts.append(CodedFacts(each.mode, codes, ranks, times[i], *thresholds[i]))
 
     sizes = [domains[place.type].shape[0] for place in target.places[:-1]]
     numbers = instance_numbers(np.stack([*coded[-1][:-1], np.zeros_like(keys[-1])], axis=1)[:, :-1], sizes)
@@ -281,7 +284,7 @@ def _column(values: npt.ArrayLike, where: str) -> Column:
         return np.empty(0, np.int64)
     if column.dtype.kind == "O" and set(map(type, column.tolist())) == {str}:
         column = column.astype(np.str_)
-    if column.dtype.kind in "iu":
+    if column.dtype.kind == "i" or (column.dtype.kind == "u" and int(column.max()) < 1 << 63):
         return column.astype(np.int64)
     if column.dtype.kind == "f" and np.isfinite(column).all():
         return column.astype(np.float64)
