@@ -76,7 +76,7 @@ class MqttReceiver:
         self._writer.join()
         leave(self._client)
 
-    def on_connect(self, client: Client) -> None:
+    def subscribe(self, client: Client) -> None:
         """Subscribe, also after the connection was lost."""
         client.subscribe([(topic, int(self._source.qos)) for topic in self._source.topics])
 
@@ -111,7 +111,10 @@ class MqttReceiver:
 
 
 def connected(settings: MqttSource | MqttSink, name: str, receiver: MqttReceiver | None = None) -> Client:
-    """A client with a connection that is kept up; ServiceError if the broker does not answer, or refuses."""
+    """A client with a connection that is kept up; ServiceError if the broker does not answer, or refuses.
+
+    A receiver's is there once the broker has confirmed what it subscribes to: before that, messages pass it by.
+    """
     where = f"{settings.host}:{settings.port}"
     client = Client(CallbackAPIVersion.VERSION2, client_id=name, clean_session=receiver is None,
                     manual_ack=receiver is not None)
@@ -120,11 +123,17 @@ def connected(settings: MqttSource | MqttSink, name: str, receiver: MqttReceiver
 
     def on_connect(client: Client, data: Any, flags: Any, reason: Any, properties: Any) -> None:
         answer.append(reason)
-        if receiver is not None and not reason.is_failure:
-            receiver.on_connect(client)
+        if receiver is None or reason.is_failure:
+            answered.set()
+        else:
+            receiver.subscribe(client)
+
+    def on_subscribe(client: Client, data: Any, number: int, reasons: list[Any], properties: Any) -> None:
+        answer.extend(reason for reason in reasons if reason.is_failure)
         answered.set()
 
     client.on_connect = on_connect
+    client.on_subscribe = on_subscribe
     if receiver is not None:
         client.on_message = lambda client, data, message: receiver.on_message(message)
     if settings.user is not None:
@@ -138,9 +147,11 @@ def connected(settings: MqttSource | MqttSink, name: str, receiver: MqttReceiver
         raise ServiceError(f"no MQTT broker answers at {where} ({error}); check host and port, and that the broker "
                            "is up") from error
     client.loop_start()
-    if not answered.wait(settings.timeout) or answer[0].is_failure:
+    in_time = answered.wait(settings.timeout)
+    if not in_time or answer[-1].is_failure:
         client.loop_stop()
-        reason = f"refuses the connection: {answer[0]}" if answer else f"did not answer for {settings.timeout:g} s"
+        refused = "the subscription" if len(answer) > 1 else "the connection"
+        reason = f"refuses {refused}: {answer[-1]}" if in_time else f"did not answer for {settings.timeout:g} s"
         raise ServiceError(f"the MQTT broker at {where} {reason}")
     return client
 
