@@ -71,7 +71,7 @@ class SetUp:
         same_packages = done.splitlines()[:-1] == self.stamp.splitlines()[:-1]
         fresh = not (same_packages and os.access(self.python, os.X_OK))
         if fresh:
-            say(f"setting up the environment in {self.venv} (once; about a minute)")
+            say(f"setting up the environment in {self.venv} (once; one to three minutes)")
             self._clear()
         else:
             say("pyproject.toml has changed: updating the environment")

@@ -9,16 +9,22 @@ from eventide.errors import EventideError
 
 if TYPE_CHECKING:
     from eventide import mtl, probability, spark
+    from eventide.explanation.asking import explain
+    from eventide.explanation.proof import Proof
+    from eventide.learning.learned import Learned, learn
     from eventide.program import Program, load, parse
     from eventide.results import Result
     from eventide.syntax.diagnostics import Diagnostic
 
-__all__ = ["Diagnostic", "EventideError", "Program", "Result", "load", "mtl", "parse", "probability", "spark"]
+__all__ = ["Diagnostic", "EventideError", "Learned", "Program", "Proof", "Result", "explain", "learn", "load", "mtl",
+           "parse", "probability", "spark"]
 
 # Loaded when first used: the command line answers --help and --version without the compiler of the kernels.
 _HOMES = {
     "Diagnostic": "eventide.syntax.diagnostics", "Program": "eventide.program", "Result": "eventide.results",
-    "load": "eventide.program", "parse": "eventide.program",
+    "load": "eventide.program", "parse": "eventide.program", "Learned": "eventide.learning.learned",
+    "learn": "eventide.learning.learned", "Proof": "eventide.explanation.proof",
+    "explain": "eventide.explanation.asking",
 }
 
 

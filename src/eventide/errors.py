@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ class EventideError(Exception):
     def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = ()) -> None:
         super().__init__(message)
         self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
+
+    def _repr_html_(self) -> str:
+        """The error for notebooks, its message as it is printed."""
+        return f'<pre style="border-left:3px solid #c0392b;padding-left:8px">{escape(str(self))}</pre>'
 
 
 class ArrayError(EventideError):

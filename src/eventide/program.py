@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -14,18 +15,21 @@ import pyarrow as pa
 
 from eventide.algebra.nodes import Output, Plan, needed_for
 from eventide.algebra.text import to_text
+from eventide.analysis.clashes import numbers_among_words
 from eventide.analysis.entities import references
 from eventide.analysis.model import Model
-from eventide.analysis.passes import analyse
+from eventide.analysis.passes import PASSES, Pass, analyse
 from eventide.analysis.patterns import leaf_count, name_of
 from eventide.analysis.uncertainty import uncertain_rules, without_probabilities
 from eventide.engine.bounds import Bound, bounds_of
 from eventide.engine.checkpoint import Reader
+from eventide.engine.formerly import former_of
 from eventide.engine.incremental import Evaluation
 from eventide.engine.loading import Store, distinct_facts, load_stream, load_table
 from eventide.engine.recognition import Recognition, Settings
 from eventide.engine.retained import Batch, Retained, batch_of
 from eventide.engine.session import Session
+from eventide.engine.swap import taken_over
 from eventide.engine.windowed import WindowedRun
 from eventide.errors import InputError, ProgramError, RuleError, refuse_errors
 from eventide.formats import Coded, column_of, facts_from
@@ -33,13 +37,14 @@ from eventide.formats.background import Relation as BackgroundTable
 from eventide.formats.background import rules_and_tables
 from eventide.formats.facts import Facts, FactTable
 from eventide.formats.files import rule_text
-from eventide.formats.numbers import without_words, word_in
+from eventide.formats.numbers import with_numbers, without_words, word_in
 from eventide.formats.problems import input_error, refuse_text, settled
+from eventide.notebook import program_html
 from eventide.results import Answers, Progress, Result
-from eventide.syntax.diagnostics import Diagnostic, Span, errors_first
+from eventide.syntax.diagnostics import Diagnostic, Diagnostics, Span, errors_first
 from eventide.syntax.event_calculus import parse as parse_rules
 from eventide.syntax.terms import Atom, Compound, Number, Term, Variable
-from eventide.syntax.trees import Compare, Condition, FindAll, Is, Not, Rule
+from eventide.syntax.trees import ChangeRule, Compare, Condition, EventRule, FindAll, InitialRule, Is, Not, Rule
 
 if TYPE_CHECKING:  # crisp recognition starts without them
     from eventide.probability.events import History
@@ -58,14 +63,15 @@ class Program:
     """A checked program. Make one with `eventide.load` or `eventide.parse`."""
 
     def __init__(self, rules: Sequence[Rule], diagnostics: Sequence[Diagnostic], texts: Mapping[str, str],
-                 tables: Sequence[BackgroundTable], predicates: Mapping[str, Callable[..., Any]] | None = None) -> None:
+                 tables: Sequence[BackgroundTable], predicates: Mapping[str, Callable[..., Any]] | None = None,
+                 passes: Sequence[Pass] = PASSES) -> None:
         self.texts = dict(texts)
         self._tables = {table.name: table for table in tables}
         self._predicates = dict(predicates or {})
         arities = {table.name: len(table.columns) for table in tables}
         inputs = {name: _inputs_of(name, function) for name, function in self._predicates.items()}
         self.model: Model = analyse(rules, tables=arities, lookup=self._lookup, functions=inputs,
-                                    diagnostics=diagnostics)
+                                    diagnostics=diagnostics, passes=passes)
         self._check_tables()
 
     # -- what it is -------------------------------------------------------------------------------------------------
@@ -77,7 +83,16 @@ class Program:
         >>> [d.code for d in ev.parse("initiatedAt(f(X)=true, T) :- holdsAt(g(X)=true, T).").check()]
         ['unbound-time', 'undeclared-input']
         """
-        return errors_first(self.model.diagnostics)
+        return Diagnostics(errors_first(self.model.diagnostics), self.texts)
+
+    def _repr_html_(self) -> str:
+        model = self.model
+        rows = [[0, template, "input event" if kind == "event" else "input fluent"]
+                for template, kind in model.inputs.items()]
+        rows += [[model.levels.get(output.definition, 1), output.template if output.value is None else
+                  f"{output.template}={output.value}", output.kind] for output in model.outputs]
+        return program_html("Event Calculus program", ("level", "name", "is"), sorted(rows, key=lambda row: row[0]),
+                            Diagnostics(errors_first(model.diagnostics), self.texts)._repr_html_())
 
     def explain_plan(self) -> str:
         """The plan as an indented tree, level by level."""
@@ -158,13 +173,17 @@ class Program:
         def arities(name: str) -> Iterable[int]:
             return sorted({leaf_count(template) for template in self._inputs.get(name, ())})
 
-        wanted: dict[tuple[str, int], list[int]] = {}
-        for (kind, template, place) in self.model.numeric:
-            if template in inputs and (kind == "e") == (inputs[template] == "event"):
-                wanted.setdefault((name_of(template), leaf_count(template)), []).append(place)
+        def places(slots: Iterable[tuple[str, str, int]]) -> dict[tuple[str, int], list[int]]:
+            found: dict[tuple[str, int], list[int]] = {}
+            for (kind, template, place) in slots:
+                if template in inputs and (kind == "e") == (inputs[template] == "event"):
+                    found.setdefault((name_of(template), leaf_count(template)), []).append(place)
+            return found
+
         facts = facts_from(events, declared, arities=arities, names=sorted(self._inputs),
                            derived=[name for name in self.fluents if name not in self._inputs], **options)
-        checked = without_words(facts, wanted)
+        typed = with_numbers(facts, places(numbers_among_words(self.model)))
+        checked = without_words(typed, places(self.model.numeric))
         if checked.bad_count == facts.bad_count:
             return checked
         return settled(checked, options.get("bad_rows", "fail"), options.get("bad_file"))
@@ -258,6 +277,14 @@ class Program:
         """Raise ProgramError if the program is wrong, or has rules with a probability."""
         self.require_sound()
         refuse_errors(uncertain_rules(self.model), self.texts)
+
+    def with_certain_rules(self) -> Program:
+        """The program as if its rules with a probability always applied."""
+        if not uncertain_rules(self.model):
+            return self
+        rules = [replace(rule, probability=None) if isinstance(rule, ChangeRule | EventRule | InitialRule) else rule
+                 for source, text in self.texts.items() for rule in parse_rules(text, source).rules]
+        return Program(rules, [], self.texts, list(self._tables.values()), self._predicates)
 
     def history_matters(self, facts: Facts | None = None, fluents: Sequence[str] | None = None) -> list[str]:
         """What of these results, and of those below them, the histories `marginal` and `exact` can differ in.
@@ -425,16 +452,20 @@ class Program:
                     found[template] = batch_of(store, kept.fields, kept.kind, table, retract=retract)
             return found
 
-        return Session(self.model.plan, self.wanted(fluents), store, inputs, self._built,
-                       frozenset(self.model.open_types), settings, batches, horizon, evaluation)
+        session = Session(self.model.plan, self.wanted(fluents), store, inputs, self._built,
+                          frozenset(self.model.open_types), settings, batches, horizon, evaluation)
+        session.fluents = None if fluents is None else tuple(fluents)
+        return session
 
     @property
     def fingerprint(self) -> str:
         """What makes two programs the same for a saved session."""
         return self._session().fingerprint
 
-    def restore(self, state: bytes) -> Any:
+    def restore(self, state: bytes, *, swap: bool = False) -> Any:
         """The session that `session.save()` gave as bytes, to go on with; the program must be the same.
+
+        With `swap` the program may be another one: the session goes on with its rules, as after `session.swap`.
 
         >>> import eventide as ev
         >>> import pyarrow as pa
@@ -446,12 +477,17 @@ class Program:
         [{'args': 'ann', 'start': 4, 'end': None}]
         """
         if isinstance(state, bytes) and state.startswith(b"eventide uncertain session "):
+            if swap:
+                raise InputError("a session over uncertain facts cannot go on with other rules; begin a new one")
             from eventide.probability.checkpoint import from_bytes
 
             return from_bytes(self, state)
         saved = Reader(state)
         session = self.session(**saved.options)
-        session.resume(saved)
+        if swap and saved.program != session.fingerprint:
+            taken_over(former_of(saved), session)
+        else:
+            session.resume(saved)
         return session
 
     def placed(self, error: RuleError) -> ProgramError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,6 +15,7 @@ from eventide.engine.session import LATE, Changes, Session
 from eventide.engine.windowed import WindowedRun
 from eventide.errors import EventideError, InputError, RuleError
 from eventide.formats.results import sorted_columns, write_intervals
+from eventide.notebook import MOST_DRAWN, bars_of, folded_html, rows_html, timeline_html
 
 if TYPE_CHECKING:
     import pandas
@@ -151,8 +151,19 @@ class _Held:
         return table.cast(self.schema)
 
 
+class Timeline(dict[str, list[tuple[int, int | None]]]):
+    """Intervals by `fluent(args)=value`, which a notebook draws as bars.
+
+    >>> Timeline({"rich(ann)=true": [(4, None)]})
+    {'rich(ann)=true': [(4, None)]}
+    """
+
+    def _repr_html_(self) -> str:
+        return timeline_html((label, start, end) for label, spans in self.items() for start, end in spans)
+
+
 class Result:
-    """The rows of INTERFACES: `fluent, args, value, start, end`, before them `query_time` and `change` as emitted."""
+    """The rows `fluent, args, value, start, end`, before them `query_time` and `change` as emitted."""
 
     def __init__(self, table: pa.Table, counts: Counts) -> None:
         self._table = table
@@ -184,8 +195,8 @@ class Result:
         return Result(self._table.filter(pc.equal(self._table["fluent"].cast(pa.string()), fluent)), self.counts)
 
     def timeline(self) -> dict[str, list[tuple[int, int | None]]]:
-        """The intervals by `fluent(args)=value`."""
-        result: dict[str, list[tuple[int, int | None]]] = {}
+        """The intervals by `fluent(args)=value`; a notebook draws them."""
+        result: Timeline = Timeline()
         for row in self.to_arrow().to_pylist():
             args = f"({row['args'].replace('|', ',')})" if row["args"] else ""
             value = f"={row['value']}" if row["value"] else ""
@@ -202,13 +213,12 @@ class Result:
         return "\n".join([f"<Result: {count}>", ",".join(table.column_names), *rows, *more])
 
     def _repr_html_(self) -> str:
-        table = self.to_arrow().slice(0, 200)
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in table.column_names)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{html.escape('' if v is None else str(v))}</td>" for v in row.values()) + "</tr>"
-            for row in table.to_pylist())
-        more = f"<caption>{len(self)} rows, the first 200 shown</caption>" if len(self) > 200 else ""
-        return f"<table>{more}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        table = self.to_arrow()
+        count = f"{len(self):,} row{'' if len(self) == 1 else 's'}"
+        if "query_time" in table.column_names:
+            return f"<p><b>{count}</b></p>{rows_html(table)}"
+        picture = timeline_html(bars_of(table.slice(0, MOST_DRAWN).to_pylist()), len(self))
+        return f"<p><b>{count}</b></p>{picture}{folded_html('as a table', rows_html(table))}"
 
 
 def with_query(table: pa.Table, query: int) -> pa.Table:

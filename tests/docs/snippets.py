@@ -2,7 +2,8 @@
 
 - A block with a file name behind its language (```prolog rules.ec) is written to that file.
 - `prolog` is parsed and must have no errors.
-- `console` holds commands (`$ eventide …`, `$ cat FILE`) and what they print on both streams; times are not compared.
+- `console` holds commands (`$ eventide …`, `$ cat FILE`, `$ cat FILE | eventide …`) and what they print on both
+  streams; times are not compared.
 - `python` is executed; a `text` block behind it is what it prints. A block with `>>>` is a doctest.
 - `prolog`, `csv`, `text` one behind the other: the rules over the events give these intervals. Options of the run may
   stand behind `text`: ```text start=0 ties=initiation.
@@ -19,6 +20,7 @@ import doctest
 import io
 import re
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -88,10 +90,13 @@ def run_console(text: str) -> str | None:
         while command.endswith("\\"):
             more, _, expected = expected.partition("\n")
             command = command[:-1] + more.removeprefix("> ")
-        words = shlex.split(command)
+        feeding, _, last = command.rpartition(" | ")
+        words = shlex.split(last)
         printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            if words[0] == "eventide":
+            if feeding.startswith("cat ") and words[0] == "eventide":
+                printed.write(piped(feeding.split()[1:], words[1:]))
+            elif words[0] == "eventide":
                 main(words[1:])
             elif words[0] == "cat":
                 sys.stdout.write("".join(Path(name).read_text(encoding="utf-8") for name in words[1:]))
@@ -101,6 +106,13 @@ def run_console(text: str) -> str | None:
         if problem is not None:
             return f"$ {command}\n{problem}"
     return None
+
+
+def piped(names: list[str], words: list[str]) -> str:
+    """What the command prints when it reads files from standard input, which takes a process of its own."""
+    given = "".join(Path(name).read_text(encoding="utf-8") for name in names)
+    return subprocess.run([sys.executable, "-m", "eventide", *words], input=given, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, encoding="utf-8", check=False).stdout
 
 
 def run_python(text: str, expected: str, namespace: dict[str, Any]) -> str | None:

@@ -31,6 +31,9 @@ REFUSED = {
     "compound-value": "initiatedAt(f(X)=by(X), T) :- happensAt(e(X), T).",
     "bad-probability": f"1.5::{RISE}",
     "probability-here": f"{RISE} 0.5::holdsFor(g(X)=true, I) :- holdsFor(f(X)=true, I).",
+    "bad-weight": f"weight(x)::{RISE}",
+    "weight-here": f"{RISE} weight(2)::initially(f(a)=true).",
+    "weight-without-value": f"{RISE} weight(2)::terminatedAt(f(X)=_, T) :- happensAt(g(X), T).",
     "pre-processing": "preProcessing(Q) :- x(Q).",
 }
 

@@ -58,6 +58,8 @@ REFUSED = {
     "not-in-box": "% language: laser\na :- time_win(3,0,1,box(not(b)))",
     "now-in-tuples": "% language: laser\na :- tuple_win(3,b)",
     "unknown-operator": "% language: laser\na :- b(X) and COMP(like,X,3)",
+    "two-heads": "a, b :- c.",
+    "answer-sets": "a :- b. #show a/1.",
 }
 NOTED = {
     "other-arity": "p(X) :- a(X). b :- p(X,Y).",

@@ -142,9 +142,9 @@ def options_of(case: Case, window: int | None, first_query: int) -> SearchStrate
 
 
 @st.composite
-def session_cases(draw: DrawFn, family: str) -> SessionCase:
+def session_cases(draw: DrawFn, family: str | SearchStrategy[Case]) -> SessionCase:
     """Facts that come late, too late, twice or too early, are revised or retracted; any window, any query times."""
-    case = draw(SESSION_FAMILIES[family])
+    case = draw(SESSION_FAMILIES[family] if isinstance(family, str) else family)
     aligned = st.integers(1, 6).map(lambda k: 5 * k * case.tick)
     window = draw(st.one_of(aligned, st.integers(1, 30), aligned, st.integers(1, 30), st.none()))
     queries = draw(query_times(case, window))

@@ -123,7 +123,8 @@ def test_values_keep_their_types() -> None:
 
 
 def test_all_of_the_state_is_saved() -> None:
-    saved = {"inputs", "relations", "points", "fired", "tables", "settled", "saved", "edges", "query", "sizes"}
+    saved = {"inputs", "relations", "points", "fired", "tables", "settled", "saved", "edges", "query", "sizes",
+             "floors"}
     assert {f.name for f in fields(State)} == saved, "checkpoint.py must learn of it"
 
 

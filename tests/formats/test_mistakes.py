@@ -85,6 +85,28 @@ def test_names_are_corrected(tmp_path: Path) -> None:
     assert first_problem(lambda: read_events(path, KINDS.get, names=KINDS))[5] == "did you mean velocity?"
 
 
+@pytest.mark.parametrize(("text", "hint"), [
+    ("timestamp,who\n5,ann\n", "rename the column timestamp to time"),
+    ("Time,who\n5,ann\n", "rename the column Time to time"),
+    ("time;who\n5;ann\n", "separate the fields by commas, not by ';'"),
+    ("time\twho\n5\tann\n", "separate the fields by commas, not by tabs"),
+    ("when,who\n5,ann\n", "rename the column with the times"),
+    ("time,who\n14/06/2025,ann\n", "times are whole numbers, or dates such as 2025-06-14 08:10:00 with a unit "
+                                     '(--time-unit s, or time_unit="s")'),
+])
+def test_a_table_of_ones_own_as_it_comes(text: str, hint: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text(text)
+    assert first_problem(lambda: read_events(f"e={path}", KINDS.get, time_unit="s"))[5] == hint
+
+
+def test_few_names_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("sensor|2|2|7\n")
+    hint = first_problem(lambda: read_events(path, KINDS.get, names=KINDS))[5]
+    assert hint is not None and hint.endswith("it reads e, i, p, velocity")
+
+
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     absent = first_problem(lambda: read_events(tmp_path / "no.csv", KINDS.get))
     assert absent[3] == "cannot-read" and "No such file" in absent[4]

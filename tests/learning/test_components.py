@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import clingo
 import numpy as np
 import pytest
 from hypothesis import given
@@ -111,6 +112,15 @@ def test_paths_and_solver_agree(random: Any, instances: int, points: int, mode: 
     assert paths.objective == solved.objective
     assert value(program, paths) == paths.objective and value(program, solved) == solved.objective
     assert chosen_heads(program, paths, mode) == chosen_heads(program, solved, mode)
+
+
+def test_the_solver_goes_on_after_a_first_model_that_is_not_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    program, original = random_program(np.random.default_rng(175), 2, 3), clingo.Control
+    best, solved = best_states(program), best_states(program, largest=0)
+    monkeypatch.setattr(clingo, "Control", lambda options: original(["--models=1", *options[1:]]))
+    first = best_states(program, largest=0)
+    assert [chosen_heads(program, each, "vote") for each in (best, solved, first)] == [1, 1, 2]
+    assert best.objective == solved.objective
 
 
 def value(program: GroundProgram, best: Best) -> float:

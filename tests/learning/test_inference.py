@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.oracle.learning import Program, as_rows, optimum, states_as_text
 
 from eventide.errors import ArrayError
-from eventide.learning.inference import MODES, Carried, Inferred, Mode, firing, infer
+from eventide.learning.inference import MODES, Carried, Inferred, Mode, Theory, firing, infer
 
 Shared = Callable[[str], Path]
 NAMES: dict[str, Mode] = {"eq123": "vote", "algorithm1": "algorithm1", "crisp": "crisp"}
@@ -160,3 +160,33 @@ def test_wrong_arrays_are_named() -> None:
         infer(fires, np.array([True]), one, np.array([0, 3]), np.zeros(1, bool), "best")  # type: ignore[arg-type]
     with pytest.raises(ArrayError, match="there is no column 3"):
         firing(fires, [(~3,)])
+
+
+@given(st.randoms(use_true_random=False), st.sampled_from([0, 1, 7, 3000]), st.sampled_from(MODES))
+def test_a_prepared_theory_infers_the_same(random: Any, rows: int, mode: Mode) -> None:
+    rng = np.random.default_rng(random.getrandbits(32))
+    columns = rng.random((4, rows)) < 0.5
+    bodies = [rng.integers(-4, 4, size).tolist() for size in rng.integers(0, 4, rng.integers(0, 7))]
+    initiates, weights = rng.random(len(bodies)) < 0.5, rng.integers(-3, 4, len(bodies)) / 2
+    offsets = np.concatenate([[0], np.sort(rng.integers(0, rows + 1, rng.integers(0, 5))), [rows]])
+    before = rng.random(len(offsets) - 1) < 0.5
+    expected = infer(firing(columns, bodies), initiates, weights, offsets, before, mode)
+    found = Theory(bodies, initiates, weights, mode).infer(columns, offsets, before)
+    for name in ("fires", "on", "holds", "after"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+    assert found.objective() == expected.objective()
+
+
+def test_wrong_arguments_of_a_prepared_theory_are_named() -> None:
+    theory, no, one = Theory([(0, ~2)], np.array([True]), np.ones(1)), np.zeros((3, 4), bool), np.zeros(1, bool)
+    with pytest.raises(ArrayError, match="bodies: there is no column 2"):
+        theory.infer(no[:2], np.array([0, 4]), one)
+    with pytest.raises(ArrayError, match="offsets: not ascending at index 2"):
+        theory.infer(no, np.array([0, 3, 2, 4]), np.zeros(3, bool))
+    for offsets, before in (([0, 3], one), ([1, 4], one), ([0, 4], np.zeros(2, bool))):
+        with pytest.raises(ArrayError, match=r"offsets|before"):
+            theory.infer(no, np.array(offsets), before)
+    with pytest.raises(ArrayError, match="weights: not a finite number at index 0"):
+        Theory([()], np.array([True]), np.array([np.nan]))
+    with pytest.raises(ArrayError, match="initiates"):
+        Theory([()], np.ones(2, bool), np.ones(1))

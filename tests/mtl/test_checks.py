@@ -22,9 +22,10 @@ CASES = {
     # safety
     "P(X,Y) :- Q(X).": ["1:5 unsafe-variable"], "P(X) :- Q(X), not R(X,Y).": ["1:23 unsafe-variable"],
     "P(X) :- Q(X), not R(X,_).": [], "P(X).": ["1:3 unsafe-variable"],
-    "P(X) :- not Q(X).": ["1:3 unsafe-variable", "1:15 unsafe-variable"],
+    "P(X) :- not Q(X).": ["1:3 unsafe-variable"],
+    "P(X,Y) :- not Q(X,Y).": ["1:3 unsafe-variable", "1:19 unsafe-variable"],
     "P(X) :- Q(X), Y < 3.": ["1:15 unsafe-variable"], "P(Z) :- Q(X), Z = X + 1.": [],
-    "P(Z) :- Q(X), X = Z + 1.": ["1:3 unsafe-variable", "1:19 unsafe-variable"],
+    "P(Z) :- Q(X), X = Z + 1.": ["1:3 unsafe-variable"],
     "P(Z) :- Q(X), Z = X + Y, Y = X * 2.": [], "P(X,Y) :- A(Y) since[1,2] B(X).": [],
     "P(X) :- A(Y) since[0,2] B(X).": ["1:11 unsafe-variable"],
     "P(X) :- A(X) since[0,2] B.": ["1:3 unsafe-variable", "1:11 unsafe-variable"],

@@ -269,7 +269,7 @@ MARKED: dict[str, Difference] = {
     "S17_time_shift": Difference(
         {10: {}, 20: {"g(a)=true": [(13, None)]}, 30: {"g(a)=true": [(13, None)]}},
         "the head's time is 12, not yet past at 10; at 23 g is initiated again, without effect "
-        "(a program may also be refused: RTEC_LANGUAGE calls arithmetic on time unsupported)",
+        "(a program may also be refused: arithmetic on time is no part of RTEC's language)",
     ),
     "S19b_initiatedAt_body_second": Difference(
         {20: {"f(a)=true": [(3, 11)], "g(a)=true": [(3, None)]}},
@@ -306,7 +306,7 @@ MARKED: dict[str, Difference] = {
     "V13_holdsFor_in_simple": Difference(
         {20: {"k(a)=true": [(6, None)], "f(a)=true": [(4, None)]}},
         "the condition is about all periods of k known at the query time, and there is one "
-        "(a program may also be refused: RTEC_LANGUAGE does not list holdsFor among these conditions)",
+        "(a program may also be refused: holdsFor is not among these conditions in RTEC's language)",
     ),
     "V15_exist_holdsFor": Difference(
         {20: {"k(a)=true": [(9, None)], "k(b)=true": [(6, None)], "anyk(c)=true": [(6, None)]}},

@@ -211,3 +211,43 @@ def states_as_text(program: Program, holds: Any) -> frozenset[str]:
     """States by instance and point, as atoms."""
     return frozenset(f"holdsAt({fluent},{t})" for i, fluent in enumerate(program.fluents)
                      for p, t in enumerate(program.times) if holds[i][p])
+
+
+# -- the search of rules, as the paper writes it -----------------------------------------------------------------------
+
+USE_TRY = """
+{use(I,0)} :- bottom(I,_). {use(I,J)} :- literal(I,J,_,_). :- use(I,J), J != 0, not use(I,0).
+try(I,J,F,T) :- use(I,J), literal(I,J,C,1), true(C,F,T).
+try(I,J,F,T) :- use(I,J), literal(I,J,C,0), row(F,T), not true(C,F,T).
+try(I,J,F,T) :- not use(I,J), literal(I,J,_,_), row(F,T).
+head(K,F,T) :- use(I,0), bottom(I,K), row(F,T), try(I,J,F,T) : literal(I,J,_,_).
+holds(F,T+1) :- head(1,F,T). holds(F,T+1) :- holds(F,T), row(F,T), not head(0,F,T).
+holds(F,0) :- initially(F).
+:~ use(I,J), size(I,J,S). [S@1,I,J,size]
+:~ holds(F,T), label(F,T,0). [1@1,F,T,wrong] :~ not holds(F,T), label(F,T,1). [1@1,F,T,wrong]
+{satisfied(R,F,T)} :- fires(R,F,T). head(K,F,T) :- satisfied(R,F,T), rule(R,K,_).
+:~ satisfied(R,F,T), rule(R,_,W). [-W@2,R,F,T]
+#defined fires/3. #defined rule/3. #defined initially/1. #defined label/3. #defined true/3. #defined literal/4.
+#defined size/3. #defined bottom/2. #defined row/2.
+"""
+"""Algorithm 2 (KR 2020) with the corrections that it needs: terms in the weak constraints, both kinds of mistakes, rows
+for safety. The weights of existing rules have a higher priority, so that no rescaling of them changes the rest."""
+
+
+def least_cost(facts: list[str], limits: tuple[int, int, int] | None = None) -> int:
+    """The least cost of new rules by clingo; `limits` are the most literals of terminations, of initiations, and the
+    most rules of a kind."""
+    text = USE_TRY + "".join(f"{fact}." for fact in facts)
+    if limits is not None:
+        text += f"most(0,{limits[0]}). most(1,{limits[1]})."
+        text += ":- bottom(I,K), most(K,M), #sum {S,J : use(I,J), size(I,J,S), J != 0} > M."
+        text += f":- K = 0..1, #count {{I : use(I,0), bottom(I,K)}} > {limits[2]}."
+    control = clingo.Control(["--models=0", "--opt-strategy=usc", "--warn=none"])
+    control.add("base", [], text)
+    control.ground([("base", [])])
+    best: dict[int, int] = {}
+    with control.solve(yield_=True) as handle:
+        for model in handle:
+            best = dict(zip(model.priority, model.cost, strict=True))
+        assert handle.get().exhausted
+    return best.get(1, 0)

@@ -12,7 +12,7 @@ Intervals = list[Interval]
 
 
 class Grid:
-    """Time-points `tick` apart; times between two of them belong to the one below (RTEC_LANGUAGE §2)."""
+    """Time-points `tick` apart; times between two of them belong to the one below."""
 
     def __init__(self, tick: int) -> None:
         self.tick = tick
@@ -87,7 +87,7 @@ def from_points(points: Iterable[int], grid: Grid, until: int) -> Intervals:
 
 
 def allen(relation: str, source: Intervals, target: Intervals, mode: str, grid: Grid) -> Intervals | None:
-    """The Allen condition of RTEC_LANGUAGE §5.1 over all pairs; None if no pair satisfies the relation."""
+    """RTEC_A's condition over all pairs; None if no pair satisfies the relation."""
     pairs = [(i, j) for i in source for j in target if related(relation, i, j, grid)]
     if not pairs:
         return None

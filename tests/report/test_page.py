@@ -456,3 +456,27 @@ def test_time_to_open(opened: Open, record_property: Callable[[str, object], Non
     ready = int(page.run("document.documentElement.dataset.ready"))
     record_property("opened in ms", ready)
     print(f"{len(large.rows)} intervals and {large.positions.num_rows} positions open in {ready} ms")
+
+
+def test_intervals_lead_to_their_proofs(opened: Open) -> None:
+    rows = table_of([("f", "a", "true", 100, 110), ("f", "a", "true", 120, 130)])
+    page = opened(rows, proofs={("f", "a", "true", 120): "<p>because of <b>e(a)</b></p>"})
+    type_into(page, "#group", "fluent")
+    settle(page)
+    page.run("document.getElementById('rows').focus()")
+    page.key("ArrowDown")
+    page.key("ArrowRight")
+    page.key("w")
+    assert not page.run("document.getElementById('why-0').open")  # the first interval has no proof
+    page.key("ArrowRight")
+    page.key("w")
+    assert page.run("document.getElementById('why-0').open")
+    page.run("document.getElementById('why-0').open = false")
+    box = page.run("(() => { const b = document.getElementById('rows').getBoundingClientRect(); "
+                   "return [b.x, b.y, b.width, b.height]; })()")
+    page.mouse("mouseMoved", box[0] + box[2] * 0.95, box[1] + 26 + 24 + 12)
+    settle(page)
+    assert text(page, "#tip").endswith("Click to see why")
+    page.click(box[0] + box[2] * 0.95, box[1] + 26 + 24 + 12)
+    settle(page)
+    assert page.run("document.getElementById('why-0').open")

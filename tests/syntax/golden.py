@@ -63,8 +63,11 @@ def outline(node: object) -> str:
     if isinstance(node, tuple):
         return "{" + "; ".join(map(outline, node)) + "}"
     if hasattr(node, "__dataclass_fields__"):
-        parts = [getattr(node, each.name) for each in fields(node) if each.name != "span"]  # type: ignore[arg-type]
-        if getattr(node, "probability", 0) is None:
-            parts.pop()
-        return f"{type(node).__name__}({', '.join(map(outline, parts))})"
+        parts = {each.name: getattr(node, each.name) for each in fields(node) if each.name != "span"}  # type: ignore[arg-type]
+        for name in ("probability", "weight"):
+            if parts.get(name, 0) is None:
+                del parts[name]
+        if "weight" in parts:
+            parts["weight"] = f"weight {parts['weight']}"
+        return f"{type(node).__name__}({', '.join(map(outline, parts.values()))})"
     return str(node)

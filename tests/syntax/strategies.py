@@ -71,8 +71,10 @@ STATIC: st.SearchStrategy[Condition] = st.one_of(
 
 def _nested(inner: st.SearchStrategy[Condition]) -> st.SearchStrategy[Condition]:
     bodies: st.SearchStrategy[Body] = st.lists(inner, max_size=3).map(tuple)
-    # A disjunction that is the only condition of an alternative is not in the parser's form: it would be spread.
-    alternatives = bodies.filter(lambda body: not (len(body) == 1 and isinstance(body[0], Or)))
+    # Not in the parser's form: a disjunction that is the only condition of an alternative would be spread, and a cut in
+    # an alternative is read as a denial in those behind it.
+    alternatives = bodies.filter(lambda body: not (len(body) == 1 and isinstance(body[0], Or))
+                                 and not any(isinstance(goal, Cut) for goal in body))
     return st.one_of(
         st.builds(Not, bodies), st.builds(FindAll, TERMS, bodies, VARIABLES),
         st.builds(Or, st.lists(alternatives, min_size=2, max_size=3).map(tuple)),
@@ -114,6 +116,8 @@ def static_rules(draw: st.DrawFn) -> StaticRule:
 RULES = st.one_of(
     st.builds(ChangeRule, st.sampled_from(["initiated", "terminated"]), PAIRS, st.just(TIME), POINT_BODIES,
               probability=st.none() | st.floats(0, 1)),
+    st.builds(ChangeRule, st.sampled_from(["initiated", "terminated"]), PAIRS, st.just(TIME), POINT_BODIES,
+              weight=st.floats(allow_nan=False, allow_infinity=False)),
     st.builds(EventRule, EVENTS, st.just(TIME), POINT_BODIES), static_rules(),
     st.builds(InitialRule, PAIRS, STATIC_BODIES), st.builds(Postponable, PAIRS, STATIC_BODIES),
     st.builds(DelayRule, PAIRS, PAIRS, st.one_of(VARIABLES, st.integers(1, 99).map(Number)), STATIC_BODIES),

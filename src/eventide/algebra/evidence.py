@@ -153,7 +153,7 @@ class Evidence:
                 return self.covers(left, columns, facts)
             case n.Since(_, right):
                 return self.covers(right, columns, facts)
-            case n.Union(children):
+            case n.Union(children) | n.Vote(children):
                 return all(self.covers(child, columns, facts) for child in children)
             case n.Allen(_, _, source, target):
                 return self.covers(source, columns, facts) and self.covers(target, columns, facts)
@@ -280,9 +280,9 @@ class Evidence:
                 return _changed(node, left=new(left), right=new(right))
             case n.Allen(_, _, source, target):
                 return _changed(node, source=new(source), target=new(target))
-            case n.Union(children):
+            case n.Union(children) | n.Vote(children):
                 found = tuple(map(new, children))
-                return node if all(map(_is, found, children)) else n.Union(found)
+                return node if all(map(_is, found, children)) else replace(node, children=found)
             case n.Count(child, inner):
                 return _changed(node, child=new(child), inner=new(inner))
             case n.Lasting(child, rows=rows):
@@ -331,7 +331,7 @@ class Evidence:
                 yield from self.reasons(child, held, {c: given[c] for c in columns if c in given})
             case n.Equal(child) | n.Select(child) | n.Compute(child) | n.Function(child) | n.Attach(child):
                 yield from self.reasons(child, held, given)
-            case n.Union(children):
+            case n.Union(children) | n.Vote(children):
                 for child in children:
                     yield from self.reasons(child, held, given)
             case _:

@@ -273,6 +273,25 @@ class Union:
 
 
 @dataclass(frozen=True, slots=True)
+class Vote:
+    """The points for which the rules that have them vote: those where the sum of their weights is positive.
+
+    The children are the points of the rules, over the same columns; equal points of one rule count once. A rule whose
+    weight is None decides alone: its points are always among the result. `everywhere` are weights that count at all
+    points, each with the number of children before it: sums are made in this order.
+    """
+
+    children: tuple[Node, ...]
+    weights: tuple[float | None, ...]
+    everywhere: tuple[tuple[int, float], ...] = ()
+    sort: Sort = "points"
+
+    @property
+    def fields(self) -> Fields:
+        return self.children[0].fields
+
+
+@dataclass(frozen=True, slots=True)
 class Number(_SortOfChild):
     """Number the rows in a new column, so that a sub-plan's answers can be counted per row."""
 
@@ -652,7 +671,7 @@ class Output:
 
 Node = (
     Table | Unit | Events | Fluent | Equal | Same | Select | Compute | Function | Attach | Copy
-    | Rename | Uncertain | Project | Join | Without | Union | Number | Count
+    | Rename | Uncertain | Project | Join | Without | Union | Vote | Number | Count
     | Boundaries | Runs | Keys | At | Timeless | Always | Lasting | Spans | Allen | Shifted | Since
     | Slice | Inertia | Fired | Spread | Steady | Instants | Aged | Stamped | Departures | Recent | Covered
 )
@@ -667,7 +686,7 @@ def children_of(node: Node) -> Iterator[Node]:
         case Allen(_, _, source, target):
             yield source
             yield target
-        case Union(children):
+        case Union(children) | Vote(children):
             yield from children
         case Count(child, inner):
             yield child

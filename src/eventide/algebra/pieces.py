@@ -113,9 +113,9 @@ class _Cutter:
                                rows=None if node.rows is None else self.cut(node.rows))
             case n.Join(left, right) | n.Without(left, right):
                 return self._same(node, left=self.cut(left), right=self.cut(right))
-            case n.Union(children):
+            case n.Union(children) | n.Vote(children):
                 cut = tuple(self.cut(child) for child in children)
-                return node if all(a is b for a, b in zip(cut, children, strict=True)) else n.Union(cut)
+                return node if all(a is b for a, b in zip(cut, children, strict=True)) else replace(node, children=cut)
             case n.Count():
                 return self._same(node, child=self.cut(node.child), inner=self.cut(node.inner))
             case n.Table() | n.Unit() | n.Events() | n.Fluent() | n.Fired():
@@ -202,7 +202,7 @@ def _split(node: n.Node, column: str, found: dict[int, int]) -> bool:
             return _split(child, child.fields[n.names(fields).index(column)].name, found)
         case n.Join(left, right) | n.Without(left, right):
             return _split(left, column, found) and _split(right, column, found)
-        case n.Union(children):
+        case n.Union(children) | n.Vote(children):
             return all(_split(child, column, found) for child in children)
         case n.Count(child, inner):
             return _split(child, column, found) and _split(inner, column, found)

@@ -45,6 +45,7 @@ from eventide.algebra.nodes import (
     Uncertain,
     Union,
     Unit,
+    Vote,
     Without,
     children_of,
     names,
@@ -124,6 +125,8 @@ def label(node: Node) -> str:
             return f"without{' on ' + ', '.join(common) if common else ''}"
         case Union():
             return "union"
+        case Vote():
+            return "where the weights have a positive sum"
         case Number(_, column):
             return f"number the rows as {column}"
         case Count(_, _, number, field):
@@ -194,6 +197,12 @@ def _lines(node: Node, depth: int) -> Iterator[str]:
         if node.domain is not None:
             yield f"{pad}  for:"
             yield from _lines(node.domain, depth + 2)
+        return
+    if isinstance(node, Vote):
+        for child, weight in zip(node.children, node.weights, strict=True):
+            yield f"{pad}  {'in any case' if weight is None else f'weight {weight!r}'}:"
+            yield from _lines(child, depth + 2)
+        yield from (f"{pad}  weight {weight!r} wherever one of them applies" for _, weight in node.everywhere)
         return
     for child in children_of(node):
         yield from _lines(child, depth + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -23,7 +24,9 @@ from eventide.analysis.model import BUILT_IN_TESTS, Clause, Model, Rejected
 from eventide.analysis.patterns import pair_leaves, variables_in
 from eventide.analysis.sources import Sources
 from eventide.syntax.diagnostics import Span
-from eventide.syntax.terms import Atom, Compound, ListTerm, Number, Term, Variable, functor_of
+from eventide.syntax.printer import term_text
+from eventide.syntax.rewriting import variables_in as written_variables
+from eventide.syntax.terms import Atom, Compound, ListTerm, Number, Term, Variable, arguments_of, functor_of
 from eventide.syntax.trees import (
     Body,
     Boundary,
@@ -93,9 +96,20 @@ class BodyCompiler:
         place = getattr(term, "span", None) or span
         if isinstance(term, Atom):
             raise self.error("not-a-number", f"'{term}' is a word, where a number is needed", place,
-                             "words are compared with ==, \\== or @<; variables begin with a capital letter")
-        raise self.error("not-arithmetic", f"'{term}' is not an arithmetic expression", place,
-                         f"known are {', '.join(ARITHMETIC)} and {', '.join(FUNCTIONS[2:])}")
+                             "words are compared with ==, \\== or @<; variables begin with a capital letter: "
+                             f"{term.name[:1].upper()}{term.name[1:]}")
+        raise self.error("not-arithmetic", f"'{term_text(term)}' is not an arithmetic expression", place,
+                         self._instead_of(term))
+
+    def _instead_of(self, term: Term) -> str:
+        """What may have been meant by something that cannot be computed."""
+        name, known = functor_of(term)[0], (*ARITHMETIC, *FUNCTIONS)
+        if name in ("length", "count", "len", "size"):
+            return "count with findall(X, Goal, List), length(List, N), and compare N"
+        near = [each for each in known if len(each) > 2 and name.lower().startswith(each)] or \
+            difflib.get_close_matches(name, known, 1)
+        return f"did you mean {near[0]}?" if near else \
+            f"known are {', '.join(ARITHMETIC)} and {', '.join(FUNCTIONS[2:])}"
 
     def side(self, term: Term) -> Expression:
         """One side of a comparison of terms."""
@@ -177,15 +191,58 @@ class BodyCompiler:
         return names
 
     def _stuck(self, pending: Sequence[Step], node: n.Node) -> Rejected:
-        condition = pending[0]
         bound = self._bound(node)
+        for each in pending:
+            self._check_arithmetic(each)
+        condition = pending[0]
         free = [v for v in dict.fromkeys(variables_in(condition)) if v not in bound]
         names = ", ".join(v.partition("#")[0] for v in free) or "its time"
         if node.sort != "points" and self.time is not None and self.time in free:
-            return self.error("unbound-time", f"nothing in this rule says when: the time {self.time} is not bound",
-                              condition.span, "add a happensAt condition; holdsAt and negations only test a time-point")
-        return self.error("unsafe-variable", f"{names} is not bound when this condition is tried", condition.span,
+            return self._without_happens_at() or self.error(
+                "unbound-time", f"nothing in this rule says when: the time {self.time} is not bound", condition.span,
+                "add a happensAt condition; holdsAt and negations only test a time-point")
+        places = [v.span for v in written_variables(condition) if v.name in free and v.span is not None]
+        others = sorted(v for v in {*bound, *variables_in(self.clause.body)} - set(free) if v.isidentifier())
+        near = [close for v in free for close in difflib.get_close_matches(v, others, 1, 0.75)]
+        return self.error("unsafe-variable", f"{names} is not bound when this condition is tried",
+                          places[0] if places else condition.span,
+                          f"did you mean {near[0]}?" if near else
                           "bind it by an event, a fluent or a background predicate, or add a grounding declaration")
+
+    def _check_arithmetic(self, condition: Step) -> None:
+        """Refuse what cannot be computed whatever its variables are."""
+        match condition:
+            case Is(target, expression, span):
+                if isinstance(target, Compound) and isinstance(expression, Variable):
+                    raise self.error("unsafe-variable", f"'is' computes its right side: {expression} has no value yet",
+                                     span, f"write {expression} is {term_text(target)}")
+                self.expression(expression, span)
+            case Compare(operator, left, right, span) if operator in ("<", "=<", ">", ">=", "=:=", "=\\="):
+                self.expression(left, span)
+                self.expression(right, span)
+
+    def unbound_time(self) -> Rejected:
+        """Nothing in the clause says when."""
+        if isinstance(self.clause.time, Number):
+            return self.error("unbound-time", f"rules are about every time-point, not about {self.clause.time} alone",
+                              self.clause.span, "write initially(F=V) for what holds from the start")
+        return self._without_happens_at() or self.error(
+            "unbound-time", "nothing in this rule says when it happens", self.clause.span, "add a happensAt condition")
+
+    def _without_happens_at(self) -> Rejected | None:
+        """A goal that nothing defines and that has the time of the rule, `win(X, T)`, was meant as an event."""
+        for condition in self.clause.body:
+            arguments = arguments_of(condition.predicate) if isinstance(condition, Call) else ()
+            if not isinstance(condition, Call) or not arguments or self.time is None or \
+                    arguments[-1] != Variable(self.time) or self.sources.defines(functor_of(condition.predicate)):
+                continue
+            name, rest = functor_of(condition.predicate)[0], arguments[:-1]
+            event = Compound(name, rest) if rest else Atom(name)
+            self.model.diagnostics[:] = [each for each in self.model.diagnostics
+                                         if each.code != "missing-background" or each.span != condition.span]
+            return self.error("unbound-time", f"nothing in this rule says when it happens: {name} is no event here",
+                              condition.span, f"write happensAt({term_text(event)}, {self.time})")
+        return None
 
     def _next(self, pending: Sequence[Step], node: n.Node) -> Step | None:
         bound = self._bound(node)
@@ -255,7 +312,8 @@ class BodyCompiler:
             return (2 if free == 0 else 3 if shares else 5, free)
         if isinstance(condition, HoldsFor):
             raise self.error("holdsfor-in-rule", "holdsFor cannot be a condition of this rule", condition.span,
-                             "use holdsAt(F=V, T) to ask at the time-point of the rule")
+                             "use holdsAt(F=V, T) to ask at the time-point of the rule: "
+                             f"holdsAt({term_text(condition.pair)}, {self.clause.time or 'T'})")
         if not isinstance(condition, Happens | Boundary | Changed | Holds):
             raise self.error("interval-in-rule", "interval operations belong into holdsFor rules", condition.span,
                              "use holdsAt, start and end here, or write a holdsFor rule")
@@ -300,9 +358,12 @@ class BodyCompiler:
     def _check_time(self, condition: Happens | Boundary | Changed | Holds) -> None:
         time = condition.time
         if not isinstance(time, Variable) or time.name != self.time:
+            about_it = any(getattr(each, "time", None) == self.clause.time for each in self.clause.body)
             raise self.error(
                 "other-time", f"this condition is about the time {time}, the rule about {self.clause.time}",
-                condition.span, "all conditions of a rule are about one time-point; use fi/3 for delayed effects")
+                condition.span, "all conditions of a rule are about one time-point: let a fluent remember what was "
+                "before; fi/3 delays effects" if about_it or _computes(self.clause.body, self.time) else
+                f"write {self.clause.time} here, or {time} in the head: a rule is about one time-point")
 
     def positive(self, condition: Condition) -> n.Node:
         """The points or rows of a positive condition alone."""
@@ -312,7 +373,11 @@ class BodyCompiler:
                 return self.sources.event(event)
             case Boundary(kind, pair):
                 self._check_time(condition)
-                return n.Boundaries(self.sources.fluent(*pair_leaves(pair)), kind)
+                template, leaves = pair_leaves(pair)
+                if self.model.is_point_event(template):
+                    raise self.error("points-without-intervals", f"{template} comes as points, not as intervals",
+                                     condition.span, f"declare buildFromPoints({template}=_)")
+                return n.Boundaries(self.sources.fluent(template, leaves), kind)
             case Changed(kind, pair):
                 self._check_time(condition)
                 return self.sources.changed(kind, *pair_leaves(pair))
@@ -388,3 +453,8 @@ class BodyCompiler:
             elif not isinstance(condition, FindAll):
                 result.append(condition)
         return result
+
+
+def _computes(body: Body, time: str | None) -> bool:
+    """Whether arithmetic of a body has the time of the clause."""
+    return any(isinstance(each, Compare | Is) and time in variables_in(each) for each in body)

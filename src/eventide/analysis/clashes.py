@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from eventide.algebra.expressions import CONSTANTS
 from eventide.analysis.model import BUILT_IN_TESTS, Clause, Model
 from eventide.analysis.patterns import variables_in
-from eventide.analysis.types import head_slots, slots_of
+from eventide.analysis.types import Slot, head_slots, slots_of
 from eventide.syntax.diagnostics import Span
 from eventide.syntax.terms import Atom, Variable, functor_of
 from eventide.syntax.trees import Body, Call, Compare, FindAll, Is, Not
@@ -41,6 +41,16 @@ def find_clashes(model: Model) -> None:
                              f"but a fact has {word}", model.numeric[slot], _hint(word))
 
 
+def numbers_among_words(model: Model) -> set[Slot]:
+    """The arguments that some rule computes with or asks whether they are numbers, though they may be words too."""
+    found = set()
+    for clause in model.clauses:
+        names = dict(_computed(clause.body)).keys() | set(_kinds(clause.body)) | set(variables_in(clause.delay))
+        slots = (pair for condition in clause.body for pair in slots_of(condition))
+        found |= {slot for slot, leaf in slots if isinstance(leaf, Variable) and leaf.name in names}
+    return found
+
+
 def _words_of_rule(model: Model, clause: Clause) -> None:
     for slot, leaf in head_slots(clause):
         if slot in model.numeric and _is_word(leaf):
@@ -66,6 +76,15 @@ def _computed(body: Body) -> Iterator[tuple[str, Span | None]]:
             yield from ((name, condition.span) for name in variables_in(condition.expression))
         elif isinstance(condition, Not | FindAll):
             yield from _computed(condition.goals)
+
+
+def _kinds(body: Body) -> Iterator[str]:
+    """The variables that are asked whether they are numbers."""
+    for condition in body:
+        if isinstance(condition, Call) and functor_of(condition.predicate) in BUILT_IN_TESTS:
+            yield from variables_in(condition.predicate)
+        elif isinstance(condition, Not | FindAll):
+            yield from _kinds(condition.goals)
 
 
 def _tested(body: Body) -> Iterator[str]:

@@ -12,6 +12,7 @@ from eventide.analysis.heads import Heads, typed, written
 from eventide.analysis.model import Clause, Model, Rejected
 from eventide.analysis.patterns import pair_leaves, variables_in
 from eventide.analysis.statics import StaticCompiler
+from eventide.analysis.votes import is_objection, is_weighted, voted, with_value
 from eventide.syntax.terms import Number, Term, Variable, is_ground
 from eventide.syntax.trees import Condition, Holds, Not
 
@@ -32,20 +33,17 @@ class Compiler(Heads):
         return self._points[key]
 
     def _compiled(self, clause: Clause, states: bool) -> tuple[n.Node, Term | None, bool] | None:
-        folded = self.folded(clause)
-        if folded is None:
+        folded = None if is_objection(clause) else self.folded(clause)
+        if folded is None or (clause.kind == "terminated" and self._never_begins(clause.template)):
             return None
         fields = self.fields[clause.template]
         body = tuple(c for c in folded.body if not (states and self._state(folded, c)))
         value = folded.value
-        # what ends nothing that began need not be listed: terminations go by the fluent's own initiations
-        domain = self.domain_for(folded, "f") if clause.kind == "initiated" else self._begun(folded)
-        compiler = BodyCompiler(self.model, self.sources, folded, domain)
+        compiler = BodyCompiler(self.model, self.sources, folded, self.domain_of_body(folded))
         arguments = list(dict.fromkeys(variables_in(folded.arguments)))
         node = self._chance(clause, compiler.rows(body, wanted=arguments, restrict=clause.kind == "initiated"))
         if node.sort != "points":
-            raise compiler.error("unbound-time", "nothing in this rule says when it happens", clause.span,
-                                 "add a happensAt condition")
+            raise compiler.unbound_time()
         bound = set(n.names(node.fields))
         unbound = [v for v in arguments if v not in bound]
         if unbound:
@@ -58,11 +56,25 @@ class Compiler(Heads):
                 return self.shaped(node, folded.arguments, fields[:-1]), None, True
             raise compiler.error("unsafe-variable", f"the value {value} is bound by no condition",
                                  compiler.head_place([value.name]),
+                                 f"did you mean {value.name.lower()}? constants begin with a small letter"
+                                 if value.name.lower() in ("true", "false") else
                                  "use it in a condition, or write a constant")
         if isinstance(value, Variable):
             shaped = self.shaped(node, folded.leaves, fields)
             return (self._existing(shaped, folded.template) if clause.kind == "initiated" else shaped), None, False
         return self.shaped(node, folded.arguments, fields[:-1]), value, False
+
+    def domain_of_body(self, clause: Clause) -> n.Node | None:
+        """The rows that may bind what the conditions of a clause leave open."""
+        if clause.kind == "event":
+            return self._event_domain(clause)
+        # what ends nothing that began need not be listed: terminations go by the fluent's own initiations
+        return self._begun(clause) if clause.kind == "terminated" else self.domain_for(clause, "f")
+
+    def _never_begins(self, template: str) -> bool:
+        """Whether the fluent has initiations, none of which can ever apply: then there is nothing to end."""
+        rules = self.model.about(template, "initiated", "initial", "delay")
+        return bool(rules) and all(c.kind == "initiated" and (is_objection(c) or self.folded(c) is None) for c in rules)
 
     def _chance(self, clause: Clause, node: n.Node) -> n.Node:
         """The rows of a rule; where the rule has a probability, each is a chance of its own."""
@@ -87,11 +99,11 @@ class Compiler(Heads):
             self._begun_rows[template] = None
             fields = self.fields[template][:-1]
             options: list[n.Node] = []
-            for other in self.model.of_kind("initiated"):
-                found = self._found(other) if other.template == template else None
+            for other in self.model.about(template, "initiated"):
+                found = self._found(other)
                 if found is not None:
                     options.append(n.Timeless(n.Project(found[0], n.names(fields))))
-            options += [n.Project(rows, n.names(fields)) for rows in self._initial(template)]
+            options += [n.Project(rows, n.names(fields)) for rows in self._initial(template)[0]]
             if options:
                 self._begun_rows[template] = options[0] if len(options) == 1 else n.Union(tuple(options))
         rows_ = self._begun_rows[template]
@@ -124,10 +136,11 @@ class Compiler(Heads):
     def simple(self, template: str, *, states: bool = False) -> n.Node:
         """The definition of a simple fluent; with `states`, conditions on its own value become states."""
         fields = self.fields[template]
+        weighted = is_weighted(self.model, template)
+        states = states and not weighted  # votes are counted whatever the state
         changes: list[n.Change] = []
-        for clause in self.model.of_kind("initiated", "terminated"):
-            if clause.template != template:
-                continue
+        numbers: list[int] = []
+        for clause in self.model.about(template, "initiated", "terminated"):
             try:
                 found = self.points(clause, states=states)
             except Rejected:
@@ -139,17 +152,22 @@ class Compiler(Heads):
             tests = tuple(s for c in folded.body if states and (s := self._state(folded, c)) is not None)
             kind: Literal["initiated", "terminated"] = "initiated" if clause.kind == "initiated" else "terminated"
             changes.append(n.Change(kind, *found, tests))
+            numbers.append(clause.number)
+        if weighted:
+            changes, numbers = voted(self.model, fields[-1], changes, numbers)
+        delays, delaying = self._delays(template)
+        initial, beginning = self._initial(template)
+        self.model.origins[template] = (*numbers, *beginning, *delaying)
         reported = self.listed(template)
         own = None if reported is None or set(reported) >= set(self.values(template)[0] or ()) else reported
-        return n.Inertia(template, fields, tuple(changes), self._delays(template), self._initial(template),
-                         self.domain(template), own)
+        return n.Inertia(template, fields, tuple(changes), delays, initial, self.domain(template), own)
 
-    def _delays(self, template: str) -> tuple[n.Delay, ...]:
-        postponed = [c for c in self.model.of_kind("postponable") if c.template == template]
+    def _delays(self, template: str) -> tuple[tuple[n.Delay, ...], tuple[int, ...]]:
+        """The delays of a fluent, and the numbers of their clauses."""
+        postponed = self.model.about(template, "postponable")
         result: list[n.Delay] = []
-        for original in self.model.of_kind("delay"):
-            if original.template != template:
-                continue
+        numbers: list[int] = []
+        for original in self.model.about(template, "delay"):
             clause = self.folded(original)
             if clause is None:
                 continue
@@ -164,9 +182,10 @@ class Compiler(Heads):
             compiler = BodyCompiler(self.model, self.sources, clause, self.domain_for(clause, "f"))
             try:
                 result.append(self._delay(clause, compiler, postponable))
+                numbers.append(clause.number)
             except Rejected:
                 continue
-        return tuple(result)
+        return tuple(result), tuple(numbers)
 
     def _delay(self, clause: Clause, compiler: BodyCompiler, postponable: bool) -> n.Delay:
         assert clause.target is not None and clause.delay is not None
@@ -199,10 +218,12 @@ class Compiler(Heads):
     def _shaped_with(self, node: n.Node, leaves: tuple[Term, ...], fields: n.Fields, extra: n.Field) -> n.Node:
         return self.shaped(node, (*leaves, Variable(extra.name)), (*fields, extra))
 
-    def _initial(self, template: str) -> tuple[n.Node, ...]:
+    def _initial(self, template: str) -> tuple[tuple[n.Node, ...], tuple[int, ...]]:
+        """The rows of initial values, and the numbers of their clauses."""
         result: list[n.Node] = []
-        for original in self.model.of_kind("initial"):
-            clause = self.folded(original) if original.template == template else None
+        numbers: list[int] = []
+        for original in self.model.about(template, "initial"):
+            clause = self.folded(original)
             listed = self.listed(template)
             if clause is None or (listed is not None and not isinstance(clause.value, Variable)
                                   and clause.value not in listed):
@@ -220,11 +241,13 @@ class Compiler(Heads):
             except Rejected:
                 continue
             result.append(self.shaped(node, clause.leaves, self.fields[template]))
-        return tuple(result)
+            numbers.append(clause.number)
+        return tuple(result), tuple(numbers)
 
     def part(self, name: str, clauses: list[Clause]) -> n.Node | None:
         """A statically determined part of a fluent: its rules united, restricted to the declared domain."""
         options: list[n.Node] = []
+        numbers: list[int] = []
         template = clauses[0].template
         fields = self.fields[template]
         fixed = not isinstance(clauses[0].value, Variable)
@@ -238,11 +261,13 @@ class Compiler(Heads):
                     self.model, self.sources, clause, self.domain_for(clause, "f"), unlisted=unlisted).relation()
                 leaves = clause.arguments if fixed else clause.leaves
                 options.append(self.shaped(node, leaves, fields[:-1] if fixed else fields))
+                numbers.append(clause.number)
             except Rejected:
                 if unlisted:
                     return None
         if not options:
             return None
+        self.model.origins[name] = tuple(numbers)
         node = options[0] if len(options) == 1 else n.Union(tuple(options))
         domain = self.domain(template)
         return n.Join(node, domain) if domain is not None and domain.fields else node
@@ -267,26 +292,28 @@ class Compiler(Heads):
         """A derived event: the points of its rules."""
         fields = self.fields[f"event {template}"]
         options: list[n.Node] = []
+        numbers: list[int] = []
         for original in clauses:
             clause = self.folded(original)
             if clause is None:
                 continue
-            compiler = BodyCompiler(self.model, self.sources, clause, self._event_domain(clause))
+            compiler = BodyCompiler(self.model, self.sources, clause, self.domain_of_body(clause))
             wanted = list(dict.fromkeys(variables_in(clause.leaves)))
             try:
                 node = self._chance(clause, compiler.rows(clause.body, wanted=wanted, restrict=True))
                 missing = [v for v in wanted if v not in n.names(node.fields)]
                 if node.sort != "points":
-                    raise compiler.error("unbound-time", "nothing in this rule says when it happens", clause.span,
-                                         "add a happensAt condition")
+                    raise compiler.unbound_time()
                 if missing:
                     raise compiler.error("unsafe-variable", f"{', '.join(missing)} of the head is bound by no "
                                          "condition", compiler.head_place(missing), "use it in a condition")
             except Rejected:
                 continue
             options.append(self.shaped(node, clause.leaves, fields))
+            numbers.append(clause.number)
         if not options:
             return None
+        self.model.origins[template] = tuple(numbers)
         return options[0] if len(options) == 1 else n.Union(tuple(options))
 
     def _event_domain(self, clause: Clause) -> n.Node | None:
@@ -294,9 +321,7 @@ class Compiler(Heads):
         template = clause.template
         fields = self.fields[f"event {template}"]
         options: dict[tuple[int, ...], list[n.Node]] = {}
-        for grounding in self.model.of_kind("event_grounding"):
-            if grounding.template != template:
-                continue
+        for grounding in self.model.about(template, "event_grounding"):
             bound = variables_in(grounding.body)
             places = tuple(i for i, leaf in enumerate(grounding.leaves)
                            if not isinstance(leaf, Variable) or leaf.name in bound)
@@ -317,8 +342,13 @@ class Compiler(Heads):
         """The points at which a fluent's values are initiated (deadlines included) or terminated, value last."""
         fields = self.fields[template]
         options: list[n.Node] = []
-        for clause in self.model.of_kind("initiated" if kind == "initiated" else "terminated"):
-            if clause.template != template:
+        weighted = is_weighted(self.model, template)
+        if weighted:
+            fluent = self.simple(template)
+            assert isinstance(fluent, n.Inertia)
+            options += [with_value(change, fields[-1]).points for change in fluent.changes if change.kind == kind]
+        for clause in self.model.about(template, "initiated" if kind == "initiated" else "terminated"):
+            if weighted:
                 continue
             try:
                 found = self.points(clause)
@@ -331,7 +361,7 @@ class Compiler(Heads):
                 node = n.Attach(node, fields[-1], value)
             if not every:
                 options.append(node)
-        if kind == "initiated" and any(c.template == template for c in self.model.of_kind("delay")):
+        if kind == "initiated" and self.model.about(template, "delay"):
             options.append(n.Fired(template, fields))
         if not options:
             return None

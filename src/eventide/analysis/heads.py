@@ -44,16 +44,14 @@ class Heads:
     def domain(self, template: str, kind: str = "f") -> n.Node | None:
         """The rows for which a fluent (or event) is declared by `grounding`; columns as in `fields`."""
         if template not in self._domains:
-            wanted = "grounding" if kind == "f" else "event_grounding"
             options: list[n.Node] = []
-            for clause in self.model.of_kind(wanted):  # type: ignore[arg-type]
-                if clause.template == template:
-                    arguments = clause.arguments if kind == "f" else clause.leaves
-                    if all(isinstance(a, Variable) and a.name.startswith("_") for a in arguments):
-                        continue
-                    node = self._grounding(clause, arguments)
-                    if node is not None:
-                        options.append(node)
+            for clause in self.model.about(template, "grounding" if kind == "f" else "event_grounding"):
+                arguments = clause.arguments if kind == "f" else clause.leaves
+                if all(isinstance(a, Variable) and a.name.startswith("_") for a in arguments):
+                    continue
+                node = self._grounding(clause, arguments)
+                if node is not None:
+                    options.append(node)
             self._domains[template] = None if not options else options[0] if len(options) == 1 else n.Union(
                 tuple(options))
         return self._domains[template]
@@ -73,9 +71,7 @@ class Heads:
         constants: list[Term] = []
         rows: list[n.Node] = []
         found = False
-        for clause in self.model.of_kind("grounding"):
-            if clause.template != template:
-                continue
+        for clause in self.model.about(template, "grounding"):
             found = True
             if not isinstance(clause.value, Variable):
                 constants.append(clause.value)
@@ -92,7 +88,7 @@ class Heads:
             rows.append(n.Rename(n.Project(node, (name,)), (field,)))
         if not found:
             return None, None
-        heads = [c.value for c in self.model.of_kind("initiated", "initial") if c.template == template]
+        heads = [c.value for c in self.model.about(template, "initiated", "initial")]
         allowed = tuple(dict.fromkeys([*constants, *(h for h in heads if not isinstance(h, Variable))]))
         return allowed, None if not rows else rows[0] if len(rows) == 1 else n.Union(tuple(rows))
 
@@ -170,7 +166,7 @@ def _grounded(model: Model, template: str, allowed: tuple[Term, ...] | None) -> 
     """The values of a fluent that are reported: those that `grounding` lists, or all."""
     if allowed is None:
         return None
-    listed = [c.value for c in model.of_kind("grounding") if c.template == template]
+    listed = [c.value for c in model.about(template, "grounding")]
     return None if any(isinstance(v, Variable) for v in listed) else tuple(dict.fromkeys(listed))
 
 

@@ -41,6 +41,9 @@ class Clause:
     target: Term | None = None
     span: Span | None = None
     probability: float | None = None
+    weight: float | None = None
+    rule: int = -1
+    """The number of the first clause of its rule: clauses of one rule are alternatives, and have one vote."""
 
     @property
     def arguments(self) -> tuple[Term, ...]:
@@ -77,9 +80,14 @@ class Model:
     """By template, the statically determined parts of a fluent: rules whose heads have the same constants."""
     lookup: Lookup = field(default=lambda predicate, pattern: None)
     levels: dict[str, int] = field(default_factory=dict)
+    origins: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """By definition, the numbers of the clauses that its alternatives are made of, in the order of the plan: of a
+    simple fluent its changes, then its initial values, then its delays."""
     cycles: list[tuple[str, ...]] = field(default_factory=list)
     fresh: Iterator[int] = field(default_factory=lambda: count(1))
     """Numbers for the names of columns that no rule names."""
+    _about: dict[str, list[Clause]] = field(default_factory=dict)
+    _indexed: int = 0
 
     @property
     def counted(self) -> set[str]:
@@ -96,6 +104,13 @@ class Model:
         """The clauses of some kinds, in order."""
         return [clause for clause in self.clauses if clause.kind in kinds]
 
+    def about(self, template: str | None, *kinds: ClauseKind) -> list[Clause]:
+        """The clauses that define a fluent or an event, or say something of it, in order; those of some kinds only."""
+        for clause in self.clauses[self._indexed:]:  # clauses are added, never taken away
+            self._about.setdefault(clause.template, []).append(clause)
+        self._indexed = len(self.clauses)
+        return [clause for clause in self._about.get(template or "", ()) if not kinds or clause.kind in kinds]
+
     @property
     def failed(self) -> bool:
         """Whether an error was found."""
@@ -103,7 +118,7 @@ class Model:
 
     def simple(self, template: str) -> bool:
         """Whether a fluent has rules for simple values."""
-        return any(c.template == template and c.kind in ("initiated", "initial", "delay") for c in self.clauses)
+        return bool(self.about(template, "initiated", "initial", "delay"))
 
     def is_point_event(self, template: str) -> bool:
         """Whether an input fluent comes as points that no declaration makes into intervals."""

@@ -87,13 +87,14 @@ def _add(model: Model, inliner: Inliner, rule: Rule) -> None:
             kind, terms = "event_grounding", (subject, _NOTHING, _NOTHING, _NOTHING)  # type: ignore[assignment]
         case _:
             return
+    first = len(model.clauses)
     for (fluent, value, third, fourth), solved in map(_renumbered, inliner.alternatives(terms, body)):
         template, leaves = flatten(fluent)
         if kind not in ("event", "event_grounding"):
             leaves = (*leaves, value)
         if not are_plain(model, leaves, rule.span):
             continue
-        model.clauses.append(_clause(model, kind, template, leaves, solved, third, fourth, rule))
+        model.clauses.append(_clause(model, kind, template, leaves, solved, third, fourth, rule, first))
 
 
 def _renumbered(alternative: tuple[tuple[Term, ...], Body]) -> tuple[tuple[Term, ...], Body]:
@@ -110,11 +111,12 @@ def _renumbered(alternative: tuple[tuple[Term, ...], Body]) -> tuple[tuple[Term,
 
 
 def _clause(model: Model, kind: ClauseKind, template: str, leaves: tuple[Term, ...], body: Body, third: Term,
-            fourth: Term, rule: Rule) -> Clause:
+            fourth: Term, rule: Rule, first: int) -> Clause:
     number = len(model.clauses)
     if kind in ("initiated", "terminated", "event"):
         return Clause(number, kind, template, leaves, body, time=third, span=rule.span,
-                      probability=_probability(rule))
+                      probability=_probability(rule),
+                      weight=rule.weight if isinstance(rule, ChangeRule) else None, rule=first)
     if kind == "static":
         return Clause(number, kind, template, leaves, body, interval=third, span=rule.span)
     if kind == "delay":

@@ -8,7 +8,8 @@ from eventide.analysis.clashes import find_clashes
 from eventide.analysis.entities import find_components, find_entities
 from eventide.analysis.model import Lookup, Model
 from eventide.analysis.normalise import normalise
-from eventide.analysis.planning import compile_plan
+from eventide.analysis.planning import compile_plan, simplify_plan
+from eventide.analysis.slips import find_slips
 from eventide.analysis.types import infer_types
 from eventide.analysis.unused import find_unused
 from eventide.syntax.diagnostics import Diagnostic
@@ -24,13 +25,17 @@ PASSES: tuple[Pass, ...] = (
     find_clashes,  # which arguments the rules compute with, and words given to them
     compile_plan,  # plans, dependencies, levels, cycles; safety of variables is found on the way
     find_unused,  # rules that can never apply, and results that nothing can produce
+    find_slips,  # variables that look like others, or like values
+    simplify_plan,  # equal parts once, needless joins left out; finds no problems
 )
+CHECKS = tuple(each for each in PASSES if each is not simplify_plan)
+"""The passes that find problems: for an editor, which runs nothing and must answer while somebody types."""
 
 
 def analyse(rules: Sequence[Rule], *, tables: Mapping[str, int] | None = None, lookup: Lookup | None = None,
             functions: Mapping[str, int] | None = None,
-            diagnostics: Sequence[Diagnostic] = ()) -> Model:
-    """Run all passes; the model carries the plan and every problem found.
+            diagnostics: Sequence[Diagnostic] = (), passes: Sequence[Pass] = PASSES) -> Model:
+    """Run all passes, or some; the model carries the plan and every problem found.
 
     `tables` gives the arity of background relations that are not facts in the rules, `lookup` their small patterns,
     `functions` how many inputs each registered function has.
@@ -38,7 +43,7 @@ def analyse(rules: Sequence[Rule], *, tables: Mapping[str, int] | None = None, l
     model = Model(tuple(rules), tables or {}, functions or {}, list(diagnostics))
     if lookup is not None:
         model.lookup = lookup
-    for run in PASSES:
+    for run in passes:
         run(model)
         if model.failed:
             break

@@ -7,6 +7,7 @@ import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
+from operator import is_
 from typing import Any, TypeVar
 
 from eventide.syntax.terms import Atom, Compound, ListTerm, Number, Term, Variable
@@ -20,8 +21,10 @@ _LEAF = re.compile(r"(?<![^(,])_(?![^),])")
 
 @functools.cache
 def _fields(kind: type) -> tuple[str, ...]:
-    """The fields of a tree's class, without its place in the text; none for plain values."""
-    return tuple(f.name for f in fields(kind) if f.name != "span") if is_dataclass(kind) else ()
+    """The fields of a tree's class, without its place in the text; none for values that have no variables inside."""
+    if kind in (Atom, Number) or not is_dataclass(kind):
+        return ()
+    return tuple(f.name for f in fields(kind) if f.name != "span")
 
 
 def flatten(term: Term) -> tuple[str, tuple[Term, ...]]:
@@ -89,29 +92,40 @@ def rename(tree: Tree, names: Mapping[str, Variable]) -> Tree:
 
 
 def _mapped(tree: Any, function: Callable[[Variable], Term]) -> Any:
-    """A copy of a tree with the function applied to each of its variables."""
-    if isinstance(tree, Variable):
-        return function(tree)
-    if isinstance(tree, tuple):
-        return tuple(_mapped(item, function) for item in tree)
-    if isinstance(tree, Atom | Number | str | int | float | bool) or tree is None:
-        return tree
-    if is_dataclass(tree) and not isinstance(tree, type):
-        return replace(tree, **{name: _mapped(getattr(tree, name), function) for name in _fields(type(tree))})
-    return tree
+    """A copy of a tree with the function applied to each of its variables; parts that stay the same are not copied."""
+    kind: Any = type(tree)
+    if kind is Variable:
+        found = function(tree)
+        return tree if found == tree else found
+    if kind is tuple:
+        items = [_mapped(item, function) for item in tree]
+        return tree if all(map(is_, items, tree)) else tuple(items)
+    changed = {}
+    for name in _fields(kind):
+        old = getattr(tree, name)
+        new = _mapped(old, function)
+        if new is not old:
+            changed[name] = new
+    return replace(tree, **changed) if changed else tree
 
 
 def variables_in(tree: Any) -> list[str]:
     """The names of the variables of any tree, in order, with repetition."""
-    if isinstance(tree, Variable):
-        return [tree.name]
-    if isinstance(tree, tuple):
-        return [name for item in tree for name in variables_in(item)]
-    if isinstance(tree, Atom | Number | str | int | float | bool) or tree is None:
-        return []
-    if is_dataclass(tree) and not isinstance(tree, type):
-        return [name for field in _fields(type(tree)) for name in variables_in(getattr(tree, field))]
-    return []
+    found: list[str] = []
+    _gather(tree, found)
+    return found
+
+
+def _gather(tree: Any, found: list[str]) -> None:
+    kind: Any = type(tree)
+    if kind is Variable:
+        found.append(tree.name)
+    elif kind is tuple:
+        for item in tree:
+            _gather(item, found)
+    else:
+        for name in _fields(kind):
+            _gather(getattr(tree, name), found)
 
 
 def fresh(tree: Tree) -> Tree:

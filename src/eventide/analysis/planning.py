@@ -14,8 +14,32 @@ from eventide.syntax.terms import Variable
 
 def compile_plan(model: Model) -> None:
     """Fill `plan`, `outputs`, `levels` and `cycles`."""
-    compiler = Compiler(model)
+    compiler, fluents, events = compiler_of(model)
     definitions: dict[str, n.Node] = {}
+    for template in fluents:
+        if template in compiler.sources.simple:
+            definitions[template] = compiler.simple(template)
+            model.outputs.append(n.Output(template, template, "fluent", None, compiler.listed(template)))
+        for name, leaves in compiler.sources.parts.get(template, {}).items():
+            rules = [c for c in model.about(template, "static", "runs") if part_name(template, c.leaves) == name]
+            node = compiler.part(name, rules)
+            if node is not None:
+                definitions[name] = node
+                value = None if isinstance(leaves[-1], Variable) else leaves[-1]
+                model.outputs.append(n.Output(name, template, "fluent", value))
+    for template, clauses in events.items():
+        node = compiler.event(template, clauses)
+        if node is not None:
+            definitions[template] = node
+            model.outputs.append(n.Output(template, template, "event"))
+    _add_initiations(compiler, definitions)
+    if all(d.severity != "error" or d.code == "missing-background" for d in model.diagnostics):
+        _stratify(model, compiler, definitions)  # without its background a program cannot run, but can be looked at
+
+
+def compiler_of(model: Model) -> tuple[Compiler, dict[str, list[Clause]], dict[str, list[Clause]]]:
+    """A compiler that knows the columns of all definitions; the clauses of fluents and of events by template."""
+    compiler = Compiler(model)
     fluents: dict[str, list[Clause]] = {}
     for clause in model.of_kind("initiated", "terminated", "initial", "delay", "static", "runs", "postponable",
                                 "grounding"):
@@ -31,26 +55,13 @@ def compile_plan(model: Model) -> None:
         del compiler.fields[template]
         if saved is not None:
             compiler.fields[template] = saved
-    for template in fluents:
-        if template in compiler.sources.simple:
-            definitions[template] = compiler.simple(template)
-            model.outputs.append(n.Output(template, template, "fluent", None, compiler.listed(template)))
-        for name, leaves in compiler.sources.parts.get(template, {}).items():
-            rules = [c for c in model.of_kind("static", "runs")
-                     if c.template == template and part_name(template, c.leaves) == name]
-            node = compiler.part(name, rules)
-            if node is not None:
-                definitions[name] = node
-                value = None if isinstance(leaves[-1], Variable) else leaves[-1]
-                model.outputs.append(n.Output(name, template, "fluent", value))
-    for template, clauses in events.items():
-        node = compiler.event(template, clauses)
-        if node is not None:
-            definitions[template] = node
-            model.outputs.append(n.Output(template, template, "event"))
-    _add_initiations(compiler, definitions)
-    if all(d.severity != "error" or d.code == "missing-background" for d in model.diagnostics):
-        _stratify(model, compiler, definitions)  # without its background a program cannot run, but can be looked at
+    return compiler, fluents, events
+
+
+def simplify_plan(model: Model) -> None:
+    """Equal parts of the plan become one, and joins with domains that can drop nothing are left out."""
+    sharing = Sharing()
+    model.plan = sharing.plan(without_needless_domains(sharing.plan(model.plan)))
 
 
 def _add_initiations(compiler: Compiler, definitions: dict[str, n.Node]) -> None:
@@ -74,6 +85,7 @@ def _stratify(model: Model, compiler: Compiler, definitions: dict[str, n.Node]) 
                 reads[name].discard(name)
                 model.cycles.append((name,))
     strata: list[n.Stratum] = []
+    position = {name: number for number, name in enumerate(definitions)}
     for members in components(reads):
         below = [model.levels[read] for member in members for read in reads[member] if read not in members]
         level = 1 + max(below, default=0)
@@ -82,17 +94,17 @@ def _stratify(model: Model, compiler: Compiler, definitions: dict[str, n.Node]) 
         if cyclic:
             _check_cycle(model, compiler, set(members))
             model.cycles.append(tuple(sorted(members)))
-        ordered = [name for name in definitions if name in members]
+        ordered = sorted(position.keys() & set(members), key=position.__getitem__)
         strata.append(n.Stratum(level, tuple(n.Definition(m, definitions[m]) for m in ordered), cyclic))
-    sharing = Sharing()
-    plan = sharing.plan(n.Plan(tuple(sorted(strata, key=lambda s: s.level))))
-    model.plan = sharing.plan(without_needless_domains(plan))
+    model.plan = n.Plan(tuple(sorted(strata, key=lambda s: s.level)))
 
 
 def _check_cycle(model: Model, compiler: Compiler, members: set[str]) -> None:
     statics = {name for parts in compiler.sources.parts.values() for name in parts} & members
-    for name in sorted(statics):
-        clause = next(c for c in model.of_kind("static", "runs") if part_name(c.template, c.leaves) == name)
-        model.report("error", "cycle-through-static",
-                     f"{name} is statically determined and depends on itself through {', '.join(sorted(members))}",
-                     clause.span, "only simple fluents (initiatedAt, terminatedAt) may be part of a cycle")
+    for clause in model.of_kind("static", "runs"):  # one error for a cycle, at the first of its rules
+        name = part_name(clause.template, clause.leaves)
+        if name in statics:
+            model.report("error", "cycle-through-static",
+                         f"{name} is statically determined and depends on itself through {', '.join(sorted(members))}",
+                         clause.span, "only simple fluents (initiatedAt, terminatedAt) may be part of a cycle")
+            return

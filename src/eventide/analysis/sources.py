@@ -14,6 +14,21 @@ from eventide.syntax.diagnostics import Span
 from eventide.syntax.terms import Compound, ListTerm, Term, Variable, arguments_of, functor_of
 from eventide.syntax.trees import Call
 
+_OF_PROLOG = {
+    "between": "write Low =< X, X =< High", "forall": "write \\+ (a, \\+ b)", "findnsols": "use findall and length",
+    "aggregate_all": "use findall and length", "bagof": "use findall and length", "setof": "use findall and length",
+    "sumlist": "give the sum as an input", "sum_list": "give the sum as an input",
+    "succ": "write N is M + 1", "plus": "write N is L + M", "assert": "what changes is a fluent: write initiatedAt",
+    "assertz": "what changes is a fluent: write initiatedAt", "asserta": "what changes is a fluent: write initiatedAt",
+    "retract": "what changes is a fluent: write terminatedAt", "write": "rules print nothing; remove it",
+    "format": "rules print nothing; remove it", "print": "rules print nothing; remove it",
+    "writeln": "rules print nothing; remove it", "nb_setval": "what changes is a fluent: write initiatedAt",
+    "nb_getval": "what changes is a fluent: write holdsAt", "nth0": "give each element an argument of its own",
+    "nth1": "give each element an argument of its own", "append": "lists are not computed; use findall and length",
+    "retractall": "what changes is a fluent: write terminatedAt", "once": "write the goal alone",
+    "nl": "rules print nothing; remove it", "consult": "give the file with --background",
+}
+
 
 def initiations_name(template: str, kind: str) -> str:
     """The name of the derived event that holds the initiation (or termination) points of a fluent."""
@@ -113,11 +128,10 @@ class Sources:
     def _may_have(self, template: str, value: Term) -> bool:
         if template not in self.simple:
             return True
-        for clause in self.model.of_kind("initiated", "initial", "delay"):
-            if clause.template == template:
-                heads = [clause.value] + ([clause.target] if clause.target is not None else [])
-                if any(isinstance(h, Variable) or h == value for h in heads):
-                    return True
+        for clause in self.model.about(template, "initiated", "initial", "delay"):
+            heads = [clause.value] + ([clause.target] if clause.target is not None else [])
+            if any(isinstance(h, Variable) or h == value for h in heads):
+                return True
         return False
 
     # -- background -------------------------------------------------------------------------------------------
@@ -129,9 +143,12 @@ class Sources:
         name = table_name(predicate)
         for argument in arguments:
             if isinstance(argument, Compound | ListTerm):
-                self.model.report("error", "compound-argument",
-                                  f"{predicate[0]}/{predicate[1]} is used with the compound argument {argument}",
-                                  call.span, "background tables hold plain values")
+                if predicate[0] in _OF_PROLOG and predicate[0] not in self._arities():
+                    self._missing(predicate, call.span)
+                else:
+                    self.model.report("error", "compound-argument",
+                                      f"{predicate[0]}/{predicate[1]} is used with the compound argument {argument}",
+                                      call.span, "background tables hold plain values")
                 return n.Unit()
         options: list[n.Node] = []
         if predicate in self.model.knowledge.facts or self.model.tables.get(predicate[0]) == predicate[1]:
@@ -146,14 +163,24 @@ class Sources:
             self._missing(predicate, call.span)
         return self.scan(lambda fields: n.Table(name, fields), "t", name, arguments)
 
+    def _arities(self) -> dict[str, int]:
+        """The names of background predicates with the number of their arguments."""
+        return {p[0]: p[1] for p in (*self.model.knowledge.facts, *self.model.knowledge.clauses,
+                                     *self.model.dynamic)} | dict(self.model.tables)
+
+    def defines(self, predicate: Predicate) -> bool:
+        """Whether anything gives a background predicate its rows."""
+        return self._arities().get(predicate[0]) == predicate[1]
+
     def _missing(self, predicate: Predicate, span: Span | None) -> None:
-        known = {p[0]: p[1] for p in (*self.model.knowledge.facts, *self.model.knowledge.clauses,
-                                      *self.model.dynamic)} | dict(self.model.tables)
+        known = self._arities()
         name, arity = predicate
         if predicate in self._reported:  # once, where it is first used
             return
         self._reported.add(predicate)
-        if name in known:
+        if name not in known and name in _OF_PROLOG:
+            hint = f"Prolog's {name} is not part of the language: {_OF_PROLOG[name]}"
+        elif name in known:
             hint = f"{name} is known with {known[name]} arguments, here it has {arity}"
         else:
             close = difflib.get_close_matches(name, known, 1)

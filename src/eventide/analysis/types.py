@@ -155,6 +155,8 @@ def _name_types(model: Model, classes: Classes, keyed: set[object], used: set[ob
                 continue
             titles.setdefault(classes.find((clause.number, name)), Counter())[title] += 1
     chosen: dict[object, str] = {}
+    taken = {NUMBER, UNUSED}
+    numbers: Counter[str] = Counter()  # for each title, the last number that was given to it
 
     def type_of(item: object) -> str:
         root = classes.find(item)
@@ -162,9 +164,12 @@ def _name_types(model: Model, classes: Classes, keyed: set[object], used: set[ob
             return NUMBER if root in used_roots else UNUSED
         if root not in chosen:
             wanted = titles.get(root, Counter({"value": 1})).most_common(1)[0][0]
-            taken = set(chosen.values())
-            options = (wanted if k == 1 else f"{wanted}{k}" for k in range(1, len(taken) + 2))
-            chosen[root] = next(o for o in options if o not in taken and o not in (NUMBER, UNUSED))
+            name = NUMBER
+            while name in taken:
+                numbers[wanted] += 1
+                name = f"{wanted}{numbers[wanted]}" if numbers[wanted] > 1 else wanted
+            taken.add(name)
+            chosen[root] = name
         return chosen[root]
 
     for slot in slots:

@@ -44,6 +44,8 @@ def uncertain_rules(model: Model) -> list[Diagnostic]:
 def _refused(clause: Clause) -> Iterator[tuple[str, Span | None]]:
     if clause.kind in ("delay", "postponable"):
         yield "delayed effects (fi/3, p/1)", clause.span
+    if clause.weight is not None:
+        yield "rules with a weight", clause.span
     yield from _conditions(clause.body, clause.span)
 
 

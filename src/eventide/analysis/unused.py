@@ -5,29 +5,24 @@ from __future__ import annotations
 from eventide.algebra.nodes import Inertia
 from eventide.analysis.entities import references
 from eventide.analysis.model import Model
-from eventide.analysis.patterns import pair_leaves
+from eventide.analysis.patterns import name_of, pair_leaves
 from eventide.syntax.terms import Variable
 from eventide.syntax.trees import BackgroundClause, Boundary, Condition, Declaration, Holds, HoldsFor, Not, Rule
 
 
 def find_unused(model: Model) -> None:
     """Warn about fluents that nothing initiates, and about conditions on values that no rule gives."""
-    values: dict[str, set[str] | None] = {}
-    for clause in model.of_kind("initiated", "initial", "delay", "static", "runs"):
-        heads = [clause.value if clause.target is None else clause.target]
-        known = values.setdefault(clause.template, set())
-        if known is None or any(isinstance(head, Variable) for head in heads):
-            values[clause.template] = None
-        else:
-            known.update(str(head) for head in heads)
+    values = values_of(model)
     begun = {clause.template for clause in model.of_kind("initiated", "initial")}
     for stratum in model.plan.strata:
         for definition in stratum.definitions:
             body = definition.body
             if isinstance(body, Inertia) and not body.initial and definition.name not in begun:
-                clause = next(c for c in model.clauses if c.template == definition.name)
+                clause = model.about(definition.name)[0]
+                other = next((t for t in begun if name_of(t) == name_of(definition.name)), None)
                 model.report("warning", "never-initiated", f"nothing initiates {definition.name}, so it never holds",
-                             clause.span, "add an initiatedAt rule")
+                             clause.span, "add an initiatedAt rule" if other is None else
+                             f"{other} is initiated: check the number of arguments and their nesting")
     _delays(model, values)
     _repetitions(model)
     for clause in model.clauses:
@@ -36,6 +31,19 @@ def find_unused(model: Model) -> None:
             if kind == "f" and template not in values and template not in model.inputs:
                 model.report("warning", "never-initiated", f"nothing initiates {template}", span,
                              "add an initiatedAt rule")
+
+
+def values_of(model: Model) -> dict[str, set[str] | None]:
+    """The values that rules give each fluent; None if facts tell them."""
+    values: dict[str, set[str] | None] = {}
+    for clause in model.of_kind("initiated", "initial", "delay", "static", "runs"):
+        head = clause.value if clause.target is None else clause.target
+        known = values.setdefault(clause.template, set())
+        if known is None or isinstance(head, Variable):
+            values[clause.template] = None
+        else:
+            known.add(str(head))
+    return values
 
 
 def _delays(model: Model, values: dict[str, set[str] | None]) -> None:

@@ -1,10 +1,16 @@
-"""Generated LARS streams: time-points with their facts, and their file. What is in them is each generator's matter."""
+"""Generated LARS streams: time-points with their facts, their file, and what demonstrations of them have in common.
+
+What is in them is each generator's matter."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+from eventide.applications.demonstration import copied_program
 
 TimePoint = tuple[int, list[str]]
 """A time and the facts that arrive then, in this order."""
@@ -19,6 +25,34 @@ def write_time_points(stream: Iterable[TimePoint], path: str | Path) -> int:
                 file.write(json.dumps({"time": time, "facts": facts}) + "\n")
                 count += len(facts)
     return count
+
+
+@dataclass
+class Show:
+    """What the stages of a demonstration hand on to each other."""
+
+    out: Path
+    points: int
+    stream: list[TimePoint]
+    facts: int = 0
+    program: Any = None
+    result: Any = None
+    took: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def file(self) -> Path:
+        """Where the stream is."""
+        return self.out / "stream.jsonl"
+
+    def take(self, about: str = "") -> str:
+        """Write the stream, and tell it."""
+        self.facts = write_time_points(self.stream, self.file)
+        return f"{self.facts:,} generated facts at {self.points:,} time-points{about}: {self.file}"
+
+    def compile(self, *rules: Path) -> str:
+        """Read the rules, which are left beside the stream, and tell what they conclude."""
+        self.program = copied_program(self.out, *rules)
+        return f"the rules conclude {', '.join(self.program.fluents)}"
 
 
 def with_window(rules: Path, size: int) -> str:

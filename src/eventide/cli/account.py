@@ -12,15 +12,21 @@ from eventide.cli.messages import messages
 from eventide.errors import EventideError, InputError
 
 if TYPE_CHECKING:
+    from eventide.engine.profile import Profile
     from eventide.engine.recognition import Counts
     from eventide.formats.facts import Facts
     from eventide.syntax.diagnostics import Diagnostic
 
 
 class Watch:
-    """The time that each part of the work took."""
+    """The time that each part of the work took; with a profile, what the rules cost in the part `reasoning`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, profile: bool = False) -> None:
+        self.profile: Profile | None = None
+        if profile:
+            from eventide.engine.profile import Profile
+
+            self.profile = Profile()
         self.parts: dict[str, float] = {}
         self.last = 0.0
         self.within = 0.0
@@ -29,7 +35,13 @@ class Watch:
     def __call__(self, part: str, inside: bool = False) -> Iterator[None]:
         """Measure what is done in the block; `within` adds up those that are inside another block."""
         began = time.perf_counter()
-        yield
+        if self.profile is not None and part == "reasoning":
+            from eventide.engine.profile import profiled
+
+            with profiled(self.profile):
+                yield
+        else:
+            yield
         self.last = time.perf_counter() - began
         self.parts[part] = self.parts.get(part, 0.0) + self.last
         self.within += self.last if inside else 0.0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from eventide.cli.check import levels_and_cycles
+
 if TYPE_CHECKING:
     from eventide.mtl.program import MtlProgram
 
@@ -33,14 +35,7 @@ def lines(found: Mapping[str, Any]) -> Iterator[str]:
     yield "inputs"
     for name in found["inputs"]:
         yield f"  {name}"
-    level = 0
-    for row in found["results"]:
-        if row["level"] != level:
-            level = row["level"]
-            yield f"level {level}"
-        yield f"  {row['name']}"
-    for cycle in found["cycles"]:
-        yield f"cycle through {', '.join(cycle)}"
+    yield from levels_and_cycles(found, lambda row: str(row["name"]))
     yield "streams"
     for line in found["streams"]:
         yield f"  {line}"

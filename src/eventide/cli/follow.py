@@ -7,7 +7,7 @@ import json
 import signal
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,7 +19,7 @@ from eventide.cli.messages import messages
 from eventide.cli.output import bad_path, late_columns, late_path, standard_output
 from eventide.engine.recognition import Settings
 from eventide.engine.session import Changes, Session
-from eventide.errors import InputError, RuleError
+from eventide.errors import EventideError, InputError, RuleError
 from eventide.formats.facts import Facts, chosen
 from eventide.formats.problems import SHOWN, BadRows, write_bad_rows
 from eventide.formats.results import WRITERS, Columns, sorted_columns, whole_file
@@ -28,6 +28,7 @@ from eventide.program import Program
 from eventide.results import emitted, listed, no_rows
 
 if TYPE_CHECKING:
+    from eventide.cli.reload import Reload
     from eventide.formats.expected import TimeUnit
     from eventide.probability.recognition import Uncertainty
     from eventide.probability.session import UncertainChanges, UncertainSession
@@ -66,8 +67,9 @@ class Position:
 class Following:
     """One stream, followed from its beginning or from a saved state."""
 
-    def __init__(self, program: Program, options: Options, path: str, out: Path | None, state: Path | None) -> None:
-        self.program, self.options, self.out, self.state = program, options, out, state
+    def __init__(self, program: Program, options: Options, path: str, out: Path | None, state: Path | None,
+                 reload: Reload[Program] | None = None) -> None:
+        self.program, self.options, self.out, self.state, self.reload = program, options, out, state, reload
         settings = options.settings
         self.step = settings.step or settings.window or 1
         self.session = _session(program, options)
@@ -87,7 +89,8 @@ class Following:
         """Follow the stream to its end: of standard input, or for ever."""
         suffix = self.out.suffix if self.out is not None else ".jsonl" if messages.json else ".csv"
         try:
-            WRITERS[suffix](self._pieces(poll), self)  # type: ignore[arg-type]
+            with nullcontext() if self.reload is None else self.reload.listening():
+                WRITERS[suffix](self._pieces(poll), self)  # type: ignore[arg-type]
             self._commit()
         finally:
             counts = self.session.counts
@@ -105,6 +108,7 @@ class Following:
             self._waiting.clear()  # the header is there already
         self._commit()
         while not self.tail.ended:
+            self._reload()
             text = self.tail.read()
             if text is not None:
                 facts = self.program.read(text, bad_rows="skip", time_unit=self.options.time_unit)
@@ -116,6 +120,19 @@ class Following:
             elif self.tail.idle:
                 time.sleep(poll)
         yield from self._answers(self.now.news + self.step)  # the stream is over: what has come is covered
+
+    def _reload(self) -> None:
+        """Go on with other rules, if these have been changed."""
+        program = None if self.reload is None else self.reload.loaded()
+        if program is None or self.reload is None or not isinstance(self.session, Session):
+            return
+        try:
+            found = self.session.swap(program)
+        except EventideError as error:
+            self.reload.refuse(error)
+        else:
+            self.program = program
+            self.reload.tell(str(found))
 
     def _insert(self, facts: Facts) -> None:
         self.now.place = self.tail.place
@@ -215,7 +232,9 @@ class Following:
         other = sorted(name for name in {*known, *self._known} if known.get(name) != self._known.get(name))
         if other:
             raise InputError(f"{state} was saved with other options ({', '.join(other)}); remove it to start again")
-        self.session = self.program.restore(session)
+        self.session = self.program.restore(session, swap=self.reload is not None)
+        if self.reload is not None and isinstance(self.session, Session) and any(self.session.pending):
+            self.reload.tell("what they change is told at the next query time")
 
 
 def _session(program: Program, options: Options) -> Session | UncertainSession:

@@ -21,7 +21,8 @@ import typer.core
 from eventide.cli.messages import messages
 from eventide.errors import EventideError
 
-COMMANDS = ("run", "check", "graph", "report", "signals", "delay", "intervals", "contexts", "demo", "stream", "bench")
+COMMANDS = ("run", "check", "explain", "test_rules", "graph", "report", "signals", "delay", "intervals", "learn",
+            "contexts", "demo", "stream", "bench", "docs", "lsp")
 
 DONE, WRONG_INPUT, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 

@@ -60,15 +60,15 @@ def check_ending(out: Path | None) -> None:
     writer_for(out)
 
 
-def check_inputs_stay(out: Path | None, inputs: list[str]) -> None:
-    """Refuse a result that would replace what it is made from."""
+def check_inputs_stay(out: Path | None, inputs: list[str], option: str = "-o") -> None:
+    """Refuse a result, of an option, that would replace what it is made from."""
     if out is None or not out.exists():
         return
     from eventide.formats.events import split_name
 
     for path in (Path(split_name(name)[1]) for name in inputs):
         if path.exists() and path.samefile(out):
-            raise typer.BadParameter(f"{out} is an input of this run; the result would replace it", param_hint="-o")
+            raise typer.BadParameter(f"{out} is an input of this run; the result would replace it", param_hint=option)
 
 
 def get_ready(out: Path | None, inputs: list[str], threads: int | None) -> None:

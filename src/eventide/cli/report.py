@@ -5,16 +5,21 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from eventide.cli.account import count_of
+from eventide.cli.explain import explicable
 from eventide.cli.messages import messages
+from eventide.cli.progress import progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from eventide.formats.facts import Facts
+    from eventide.program import Program
+    from eventide.report.page import Proofs
     from eventide.report.situations import Situations
 
 ENDINGS = (".html", ".svg", ".png", ".txt")
@@ -39,6 +44,29 @@ def report(
     times: Annotated[Literal["auto", "number", "s", "ms", "us", "ns"], typer.Option(
         help="How times are shown: as numbers, or as dates that count these units since 1970; `auto` takes dates where "
         "they lie between 1980 and 2100.")] = "auto",
+    explain: Annotated[str | None, typer.Option(
+        metavar="PROGRAM", help="The rules of the results, with `--events`: a click on an interval of the page shows "
+        "why it holds.")] = None,
+    events: Annotated[list[str] | None, typer.Option(
+        metavar="FILE…", help="With `--explain`: the facts of the results, as for `run`.")] = None,
+    background: Annotated[list[str] | None, typer.Option(
+        metavar="FILE…", help="With `--explain`: the background of the rules, as for `run`.")] = None,
+    proofs: Annotated[int, typer.Option(
+        metavar="N", help="With `--explain`: how many intervals are explained, the rarest situations first.",
+        min=1)] = 100,
+    start: Annotated[int | None, typer.Option(
+        metavar="T", help="With `--explain`: the start of the run, as it was given to `run`.")] = None,
+    end: Annotated[int | None, typer.Option(metavar="T", help="With `--explain`: the end of the run.")] = None,
+    tick: Annotated[int, typer.Option(
+        metavar="N", help="With `--explain`: the distance of neighbouring time-points.", min=1)] = 1,
+    initially_at: Annotated[int, typer.Option(
+        metavar="T", help="With `--explain`: where the values of `initially` begin.")] = 0,
+    ties: Annotated[Literal["termination", "initiation"], typer.Option(
+        help="With `--explain`: which wins when both happen at one time-point.")] = "termination",
+    bad_rows: Annotated[Literal["fail", "skip"], typer.Option(
+        help="With `--explain`: stop at rows that are no facts, or leave them out.")] = "fail",
+    time_unit: Annotated[Literal["s", "ms", "us", "ns"] | None, typer.Option(
+        help="With `--explain`: the unit of a time-point, where times are dates.")] = None,
     rows: Annotated[int, typer.Option(
         metavar="N", help="How many rows a picture or a text has at most.", min=1)] = 60,
     width: Annotated[int | None, typer.Option(
@@ -54,20 +82,38 @@ def report(
     eventide report result.csv -o -
     ```
     """
+    if (explain is None) != (not events) or (background and not explain):
+        raise typer.BadParameter("rules and facts explain results together: give both",
+                                 param_hint="--explain, --events")
+    run: dict[str, Any] = {"start": start, "end": end, "tick": tick, "initially_at": initially_at, "ties": ties}
+    given = {"--start": start is not None, "--end": end is not None, "--tick": tick != 1,
+             "--initially-at": initially_at != 0, "--ties": ties != "termination", "--bad-rows": bad_rows != "fail",
+             "--time-unit": time_unit is not None}
+    if explain is None and any(given.values()):
+        raise typer.BadParameter("this needs --explain", param_hint=next(name for name in given if given[name]))
     if out.suffix not in ENDINGS and str(out) != "-":
         raise typer.BadParameter(f"{out}: the ending does not say how to write the report; known are "
                                  f"{', '.join(ENDINGS)}, and - for the terminal", param_hint="-o")
-    if out.suffix != ".html" and (positions or vessels or areas):
-        raise typer.BadParameter("only an HTML report has a map; name one that ends with .html", param_hint="-o")
-    _check_paths(out, [*results, *(name for name in (positions, vessels, areas) if name)])
+    if out.suffix != ".html" and (positions or vessels or areas or explain):
+        raise typer.BadParameter("only an HTML report has a map and proofs; name one that ends with .html",
+                                 param_hint="-o")
+    _check_paths(out, [*results, *(name for name in (positions, vessels, areas, explain) if name)])
     wanted = [name.strip() for name in (fluents or "").split(",") if name.strip()]
     named = title if title is not None else ", ".join(Path(name).name for name in results)
     if out.suffix == ".html":
         from eventide.report import write_report
+        from eventide.report.situations import read_situations
 
         where, who = _placed(positions) if positions else (None, None)
+        why = None
+        if explain is not None:
+            from eventide.program import load
+
+            rules = load(explain, background=background or ())
+            facts = explicable(rules, events or [], bad_rows, time_unit)
+            why = _proofs(read_situations(results, wanted), rules, facts, proofs, run)
         count = write_report(out, results, positions=where, vessels=vessels or who, areas=areas, title=named,
-                             times=times, coast=coast, fluents=wanted)
+                             times=times, coast=coast, fluents=wanted, proofs=why)
         messages.say(f"wrote {count_of(count, 'interval')} to {out}; open it in a browser",
                      intervals=count, file=str(out))
         return
@@ -85,6 +131,19 @@ def report(
         return
     _write(out, found, unit, named if title is not None else "", rows, width)
     messages.say(f"drew {count_of(len(found), 'interval')} in {out}", intervals=len(found), file=str(out))
+
+
+def _proofs(results: Situations, rules: Program, facts: Facts, most: int, run: dict[str, Any]) -> Proofs:
+    """Why intervals of the results hold; those of another run are counted and told."""
+    from eventide.explanation.asking import Explainer
+    from eventide.explanation.reporting import proofs_for
+
+    with progress("proof") as advance:
+        found, others = proofs_for(Explainer(rules, facts, **run), results, most, advance)
+    if others:
+        messages.say(f"{count_of(others, 'interval')} without a proof: these rules, facts and options do not give them",
+                     without_proof=others)
+    return found
 
 
 def _placed(path: str) -> tuple[str | pa.Table, pa.Table | None]:

@@ -13,6 +13,7 @@ from eventide.cli.account import Watch, account, conclude, tell_of_facts, tell_o
 from eventide.cli.messages import messages
 from eventide.cli.options import chosen_names, get_ready, refuse_options, time_or_length
 from eventide.cli.output import write_bad, write_late, write_result
+from eventide.cli.profile import Profiling, tell_of_profile
 from eventide.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -79,6 +80,9 @@ def run(
         metavar="SECONDS", help="With `--follow`: how often to look whether a file has grown.", min=0.001)] = 0.5,
     state: Annotated[Path | None, typer.Option(
         metavar="FILE", help="With `--follow` and `-o`: save here after every query time, and go on from it.")] = None,
+    reload: Annotated[bool, typer.Option(
+        "--reload", help="With `--follow`: go on with other rules when the files of rules and background are changed, "
+        "while it runs or before it goes on from `--state`.")] = False,
     ties: Annotated[Literal["termination", "initiation"], typer.Option(
         help="Which wins when both happen at one time-point.")] = "termination",
     probabilistic: Annotated[bool, typer.Option(
@@ -106,7 +110,11 @@ def run(
         metavar="N", help="How many threads may be used [default: all].", min=1)] = None,
     time_unit: Annotated[Literal["s", "ms", "us", "ns"] | None, typer.Option(
         help="The unit of a time-point, where times are dates.")] = None,
-    profile: Annotated[bool, typer.Option("--profile", help="Tell how long each part took.")] = False,
+    profile: Annotated[bool, typer.Option(
+        "--profile", help="Tell how long each part took, and what each rule and operator cost: time, rows, memory.",
+    )] = False,
+    flame: Annotated[Path | None, typer.Option(
+        metavar="FILE.html", help="Write what each rule and operator cost as a flame view.")] = None,
     out: Annotated[Path | None, typer.Option(
         "--out", "-o", metavar="OUT", help="The result: `.csv`, `.parquet` or `.jsonl` [default: CSV on standard "
         "output].")] = None,
@@ -121,6 +129,8 @@ def run(
     eventide run rules.ec --events events.csv
     ```
     """
+    profiling = Profiling(profile, flame)
+    profiling.check(engine, follow)
     if program.endswith(".lars"):
         from eventide.cli.run_lars import LarsOptions, run_lars
 
@@ -140,7 +150,7 @@ def run(
         get_ready(out, [program, *events, *(background or ())], threads)
         run_lars(program, events, background or [], LarsOptions(
             start, end, models or "first", contradictions or "discard", earlier, maintain, emit or "timeline", engine,
-            spark_master, fluents, bad_rows, time_unit, profile, int(step or 1)), out)
+            spark_master, fluents, bad_rows, time_unit, profiling, int(step or 1)), out)
         return
     refuse_options("this language", {option: (given or None, "it is for .lars") for option, given in {
         "--models": models, "--contradictions": contradictions, "--earlier": earlier, "--maintain": maintain}.items()})
@@ -159,7 +169,7 @@ def run(
             "--ties": (ties if ties != "termination" else None, "nothing is initiated")})
         get_ready(out, [program, *events], threads)
         run_mtl(program, events, MtlOptions(step, horizon, at, variant, emit or "timeline", fluents, delay, bad_rows,
-                                            late, time_unit, engine, spark_master, profile), out)
+                                            late, time_unit, engine, spark_master, profiling), out)
         return
     refuse_options("the Event Calculus", {option: (given, "it is for .mtl") for option, given in {
         "--at": at, "--variant": variant, "--delay": delay}.items()})
@@ -183,14 +193,17 @@ def run(
         window = step
     _check_probabilities(probabilistic, {"--threshold": threshold, "--history": history},
                          {"--horizon": (horizon, "Allen relations have no probabilities yet"),
+                          "--reload": (reload or None, "what is uncertain cannot be taken over by other rules"),
                           "--history": (history if window is not None and history == "exact" else None,
                                         "windows forget the past; --history marginal does not need it")})
     if follow:
         _check_following(events, window, end, emit, out, state)
+    elif reload:
+        raise typer.BadParameter("this needs --follow", param_hint="--reload")
     elif state is not None or "-" in events:
         raise typer.BadParameter("this needs --follow", param_hint="--events" if state is None else "--state")
     get_ready(out, [program, *events, *(background or ())], threads)
-    watch = Watch()
+    watch = Watch(profile=profiling.is_wanted)
 
     from eventide.engine.recognition import Settings
     from eventide.program import load
@@ -213,7 +226,12 @@ def run(
         wanted: Literal["windows", "changes"] = "windows" if emit == "windows" else "changes"
         options = Options(settings, wanted, chosen, horizon, bad_rows, late, time_unit, uncertainty)
         _tell_of_probabilities(loaded, None, probabilistic, history, chosen)
-        Following(loaded, options, events[0], out, state).run(poll)
+        again = None
+        if reload:
+            from eventide.cli.reload import Reload
+
+            again = Reload(lambda: load(program, background=background or ()), [program, *(background or ())])
+        Following(loaded, options, events[0], out, state, again).run(poll)
         return
     if engine == "spark":
         from eventide.cli.on_spark import run_on_spark
@@ -250,6 +268,7 @@ def run(
     watch.parts["writing"] -= watch.within
     account(answers.counts, facts.bad_count, bad_file, late_file)
     conclude(answers.counts, written.rows, out, watch, profile)
+    tell_of_profile(loaded, watch, profiling)
 
 
 def _check_following(events: list[str], window: int | None, end: int | None, emit: str | None, out: Path | None,

@@ -13,6 +13,7 @@ from eventide.cli.account import Watch, account, conclude, tell_of_facts, tell_o
 from eventide.cli.messages import messages
 from eventide.cli.options import chosen_names
 from eventide.cli.output import write_bad, write_result
+from eventide.cli.profile import Profiling, tell_of_profile
 
 if TYPE_CHECKING:
     from eventide.formats.facts import Facts
@@ -38,7 +39,7 @@ class LarsOptions:
     fluents: str | None
     bad_rows: Literal["fail", "skip"]
     time_unit: Literal["s", "ms", "us", "ns"] | None
-    profile: bool
+    profile: Profiling
     step: int = 1
 
 
@@ -55,7 +56,7 @@ def run_lars(path: str, events: list[str], background: list[str], options: LarsO
     if options.start is not None and options.end is not None and options.end < options.start:
         raise typer.BadParameter(f"the run would end at {options.end}, before it starts at {options.start}",
                                  param_hint="--end")
-    watch = Watch()
+    watch = Watch(profile=options.profile.is_wanted)
     with watch("rules"):
         program: Any = load(path, background=background)
         program.require_sound()
@@ -80,7 +81,8 @@ def run_lars(path: str, events: list[str], background: list[str], options: LarsO
         bad_file = write_bad(facts.bad, out)
     _tell_of_answers(result)
     account(result.counts, facts.bad_count, bad_file, None)
-    conclude(result.counts, len(result), out, watch, options.profile)
+    conclude(result.counts, len(result), out, watch, options.profile.tables)
+    tell_of_profile(program, watch, options.profile)
 
 
 def _changes(program: LarsProgram, facts: Facts, options: LarsOptions, fluents: list[str] | None, out: Path | None,
@@ -113,7 +115,8 @@ def _changes(program: LarsProgram, facts: Facts, options: LarsOptions, fluents: 
         bad_file = write_bad(facts.bad, out)
     watch.parts["writing"] -= watch.within
     account(counts, facts.bad_count, bad_file, None)
-    conclude(counts, told[0], out, watch, options.profile)
+    conclude(counts, told[0], out, watch, options.profile.tables)
+    tell_of_profile(program, watch, options.profile)
 
 
 def _on_spark(program: LarsProgram, events: list[str], options: LarsOptions, fluents: list[str] | None,
@@ -131,7 +134,7 @@ def _on_spark(program: LarsProgram, events: list[str], options: LarsOptions, flu
                               fluents=fluents)
     with watch("writing"):
         write_result([sorted_columns(table)], out)
-    conclude(Counts(queries=1), table.num_rows, out, watch, options.profile)
+    conclude(Counts(queries=1), table.num_rows, out, watch, options.profile.tables)
 
 
 def _tell_of_unread(program: LarsProgram, found: Mapping[tuple[str, int], object]) -> None:

@@ -14,6 +14,7 @@ from eventide.cli.account import Watch, account, conclude, count_of, tell_of_fac
 from eventide.cli.messages import messages
 from eventide.cli.options import chosen_names
 from eventide.cli.output import write_bad, write_late, write_result
+from eventide.cli.profile import Profiling, tell_of_profile
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,7 +39,7 @@ class MtlOptions:
     time_unit: Literal["s", "ms", "us", "ns"] | None
     engine: str
     spark_master: str | None
-    profile: bool
+    profile: Profiling
 
     @property
     def is_stream(self) -> bool:
@@ -59,7 +60,7 @@ def run_mtl(path: str, events: list[str], options: MtlOptions, out: Path | None)
                                  param_hint="--emit")
     if options.delay is not None and options.emit != "changes":
         raise typer.BadParameter("this needs --emit changes", param_hint="--delay")
-    watch = Watch()
+    watch = Watch(profile=options.profile.is_wanted)
     with watch("rules"):
         program: Any = load(path)
         program.require_sound()
@@ -83,7 +84,8 @@ def run_mtl(path: str, events: list[str], options: MtlOptions, out: Path | None)
         bad_file = write_bad(facts.facts.bad, out)
     counts = Counts(facts=len(facts), queries=1)
     account(counts, facts.facts.bad_count, bad_file, None)
-    conclude(counts, table.num_rows, out, watch, options.profile)
+    conclude(counts, table.num_rows, out, watch, options.profile.tables)
+    tell_of_profile(program, watch, options.profile)
 
 
 def _tell_changes(program: MtlProgram, facts: DenseFacts, options: MtlOptions, chosen: list[str] | None,
@@ -106,7 +108,8 @@ def _tell_changes(program: MtlProgram, facts: DenseFacts, options: MtlOptions, c
         late_file = write_late([at_query(c.late, c.query_time, c.late.num_columns) for c in told], out)
         bad_file = write_bad(facts.facts.bad, out)
     account(counts, facts.facts.bad_count, bad_file, late_file)
-    conclude(counts, sum(table.num_rows for table in tables), out, watch, options.profile)
+    conclude(counts, sum(table.num_rows for table in tables), out, watch, options.profile.tables)
+    tell_of_profile(program, watch, options.profile)
 
 
 def _materialised(program: MtlProgram, facts: DenseFacts, options: MtlOptions, chosen: list[str] | None) -> pa.Table:
@@ -149,4 +152,4 @@ def _on_spark(program: MtlProgram, events: list[str], options: MtlOptions, chose
     if found.bad_count:
         messages.say(f"left out {count_of(found.bad_count, 'bad row')}; the first are in {bad_file}",
                      bad_rows=found.bad_count, file=str(bad_file))
-    conclude(found.counts, found.table.num_rows, out, watch, options.profile)
+    conclude(found.counts, found.table.num_rows, out, watch, options.profile.tables)

@@ -16,6 +16,7 @@ import typer
 from eventide.cli.messages import messages
 
 if TYPE_CHECKING:
+    from eventide.cli.reload import Reload
     from eventide.spark.config import StreamConfig
     from eventide.spark.running import Prepared
 
@@ -28,6 +29,9 @@ def stream(
         "--check", help="Read everything, try whether source and sinks answer, print the plan, and stop.")] = False,
     once: Annotated[bool, typer.Option(
         "--once", help="Process what is there now, and stop; the next start goes on from there.")] = False,
+    reload: Annotated[bool, typer.Option(
+        "--reload", help="Go on with other rules when the files of rules and background are changed: while the stream "
+        "runs, after the batch at hand, or before it is started again.")] = False,
 ) -> None:
     """Run a stream: read events as they come, write what is recognised.
 
@@ -61,10 +65,18 @@ def stream(
         plan = prepared.plan()
         messages.result({"plan": plan.splitlines()}, plan)
     else:
-        _run(settings, prepared, once)
+        _run(settings, prepared, once, _reload(config, settings) if reload else None)
 
 
-def _run(config: StreamConfig, prepared: Prepared, once: bool) -> None:
+def _reload(path: Path, config: StreamConfig) -> Reload[Prepared]:
+    from eventide.cli.reload import Reload
+    from eventide.spark.config import load_config
+    from eventide.spark.running import prepare
+
+    return Reload(lambda: prepare(load_config(path)), [str(config.rules.program), *map(str, config.rules.background)])
+
+
+def _run(config: StreamConfig, prepared: Prepared, once: bool, reload: Reload[Prepared] | None) -> None:
     from eventide.spark.operations import Figures, MetricsServer, Reporter, count_of
     from eventide.spark.running import Stream
     from eventide.spark.start import is_running
@@ -75,11 +87,15 @@ def _run(config: StreamConfig, prepared: Prepared, once: bool) -> None:
     found_running = is_running()
     try:
         with _spark_speaks_to(config.checkpoint.path / SPARK_LOG):
-            stream = Stream(prepared, reporter, figures)
+            stream = Stream(prepared, reporter, figures, reload=reload is not None)
         reporter.say(f"the stream runs: {config.source.kind} to {', '.join(sink.kind for sink in config.sink)}",
                      checkpoint=str(config.checkpoint.path))
         with _stopped_by_signals(stream, reporter):
-            stream.run(once=once)
+            if reload is None:
+                stream.run(once=once)
+            else:
+                with reload.listening():
+                    stream.run(once=once, changed=reload.loaded)
         reporter.say(f"stopped after {count_of(figures.batches_total, 'batch')}: "
                      f"{count_of(figures.events_total, 'event')}, {count_of(figures.changes_total, 'row')} out",
                      events=figures.events_total, rows=figures.changes_total)

@@ -14,11 +14,14 @@ from eventide.algebra.nodes import Fields, Output
 from eventide.engine.domains import Domain, value_of
 from eventide.engine.relation import Relation, Rows, Space, unpack
 from eventide.kernels.arrays import Array, Intervals
+from eventide.notebook import changes_html
 
 _LEAF = re.compile(r"(?<![^(,])_(?![^),])")
 SCHEMA = pa.schema([("fluent", pa.dictionary(pa.int32(), pa.string())), ("args", pa.string()), ("value", pa.string()),
                     ("start", pa.int64()), ("end", pa.int64())])
 
+Row = tuple[str, str, str, int, int | None]
+"""A row of an answer: fluent, arguments, value, start, end."""
 Tables = Callable[[], tuple[pa.Table, pa.Table]]
 
 
@@ -41,6 +44,9 @@ class CameAndWent:
     def removed(self) -> pa.Table:
         """The rows that went."""
         return self._tables[1]
+
+    def _repr_html_(self) -> str:
+        return changes_html(self)
 
 
 def _texts(domain: Domain, codes: Array) -> pa.Array:

@@ -70,12 +70,14 @@ class Marks:
 class Kept:
     """Where an evaluation goes on: points for which `since` is set count, `carry` holds before them.
 
-    `marks` are the points found before, without those that `since` finds anew.
+    `marks` are the points found before, without those that `since` finds anew. `begin`: where initial values begin, if
+    nothing is known of the fluent before.
     """
 
     since: Since
     carry: Carry
     marks: Marks | None = None
+    begin: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,7 @@ class _Builder:
         """Keys with the offset where their initial value begins, sorted, and the local values."""
         points: list[Array] = []
         values: list[Array] = []
-        begin = self.timeline.begin
+        begin = self.timeline.begin if self.kept is None or self.kept.begin is None else self.kept.begin
         for node in self.node.initial if begin <= self.timeline.inside(self.timeline.until) else ():
             rows = self.evaluate(node)
             if self.node.domain is not None:

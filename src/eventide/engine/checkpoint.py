@@ -7,8 +7,8 @@ their digest is right.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from hashlib import blake2b
 from importlib.metadata import version
 from typing import Any
@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from eventide.algebra import nodes as n
 from eventide.algebra.text import to_text
+from eventide.engine.answers import Row
 from eventide.engine.changes import Carry, Letter, Marks
 from eventide.engine.domains import Value
 from eventide.engine.incremental import Evaluation, Saved, State
@@ -53,6 +54,11 @@ class Snapshot:
     spare: int
     timeline: Timeline | None
     state: State
+    fluents: tuple[str, ...] | None = None
+    pending: tuple[Collection[Row], Collection[Row]] = ((), ())
+    """What came and went because the rules were changed, and is not told yet."""
+    described: Mapping[str, Any] = field(default_factory=dict)
+    """What the rules are, as far as other rules may want to know (`engine.formerly`)."""
 
 
 def fingerprint(plan: Maintained, store: Store, inputs: Mapping[str, Retained]) -> str:
@@ -127,7 +133,7 @@ class _Writer:
         inputs = {name: {"facts": self.batch(kept.facts), "waiting": [self.batch(batch) for batch in kept.waiting],
                          "size": kept.size} for name, kept in state.inputs.items()}
         found: dict[str, Any] = {"inputs": inputs, "edges": state.edges, "query": state.query,
-                                 "sizes": state.sizes}
+                                 "sizes": state.sizes, "floors": state.floors}
         for part, write in zip(_RESULTS, (self.relation, *(self.rows,) * 4, self.saved), strict=True):
             found[part] = {name: write(result) for name, result in getattr(state, part).items()}  # type: ignore[operator]
         return found
@@ -155,6 +161,7 @@ def write(program: str, store: Store, snapshot: Snapshot) -> bytes:
     header = simple | {
         "package": version("eventide"), "program": program, "settings": asdict(snapshot.settings),
         "counts": asdict(snapshot.counts), "open_types": sorted(snapshot.open_types),
+        "pending": [sorted(rows, key=str) for rows in snapshot.pending],
         "timeline": None if snapshot.timeline is None else asdict(snapshot.timeline),
         "domains": {name: {"values": domain.values, "width": domain.width}
                     for name, domain in sorted(store.domains.items())},
@@ -208,6 +215,8 @@ class Reader:
             self.options: dict[str, Any] = {
                 name: getattr(settings, name) for name in ("window", "start", "tick", "initially_at", "ties")}
             self.options |= {name: self._header[name] for name in ("horizon", "evaluation")}
+            self.options["fluents"] = self._header.get("fluents")
+            self.program = str(self._header["program"])
             """What a session is made with, as `Program.session` takes it."""
         except (pa.ArrowException, AttributeError, KeyError, TypeError, ValueError) as error:
             raise _unreadable(f"its content is not as it should be ({type(error).__name__})") from None
@@ -218,14 +227,27 @@ class Reader:
     def snapshot(self, program: str, store: Store, inputs: Mapping[str, Retained]) -> Snapshot:
         """What was saved, for a program with this fingerprint; its values are put into the domains of the store."""
         try:
-            if self._header["program"] != program:
+            if self.program != program:
                 raise InputError(
                     "the session was saved with other rules or other background than this program's, or with a version "
                     f"of Eventide that plans them otherwise (it was {self._header['package']}); restore it with the "
-                    "program that saved it, or begin a new session")
+                    "program that saved it, begin a new session, or go on with the new rules: "
+                    "program.restore(state, swap=True)")
             return self._snapshot(store, inputs)
         except (ArrayError, AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise _unreadable(f"its content is not as it should be ({type(error).__name__}: {error})") from None
+
+    def foreign(self, store: Store) -> Snapshot:
+        """What was saved, by whatever program; the store gets its domains."""
+        try:
+            for name in self._header["domains"]:
+                store.domain(name)
+            inputs = {name: Retained.nothing(name, kind, [type_ for _, type_ in listed], counted=counted)
+                      for name, (kind, counted, listed) in self._header["described"]["inputs"].items()}
+            return self._snapshot(store, inputs)
+        except (ArrayError, AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+            raise _unreadable(f"its content is not as it should be, or was saved by an older version of Eventide "
+                              f"({type(error).__name__}: {error})") from None
 
     def _snapshot(self, store: Store, inputs: Mapping[str, Retained]) -> Snapshot:
         header = self._header
@@ -235,7 +257,9 @@ class Reader:
         return Snapshot(
             Settings(**header["settings"]), header["horizon"], header["evaluation"], tuple(header["wanted"]),
             header["start"], header["query_time"], Counts(**header["counts"]), frozenset(header["open_types"]),
-            header["spare"], None if space is None else space.timeline, self._state(store, space, inputs))
+            header["spare"], None if space is None else space.timeline, self._state(store, space, inputs),
+            header.get("fluents"), _pending(header),
+            header.get("described", {}))
 
     def _fill(self, store: Store) -> None:
         """Bring the domains to where they were."""
@@ -312,7 +336,13 @@ class Reader:
         relations = {name: self._relation(found, space) for name, found in given["relations"].items()}
         saved = {name: self._saved(found) for name, found in given["saved"].items()}
         return State(held, relations, rows["points"], rows["fired"], rows["tables"], rows["settled"], saved,
-                     given["edges"], given["query"], given["sizes"])
+                     given["edges"], given["query"], given["sizes"], given.get("floors", {}))
+
+
+def _pending(header: Mapping[str, Any]) -> tuple[frozenset[Row], frozenset[Row]]:
+    came, went = (frozenset((str(f), str(a), str(v), int(s), None if e is None else int(e)) for f, a, v, s, e in rows)
+                  for rows in header.get("pending", ((), ())))
+    return came, went
 
 
 def refill(store: Store, saved: Mapping[str, list[Any]]) -> None:
@@ -336,7 +366,7 @@ def _fields(given: list[list[str]]) -> n.Fields:
 
 def value_from(found: Any) -> Value:
     if isinstance(found, list):
-        term = _term(found)
+        term = term_from(found)
         assert isinstance(term, Compound)
         return term
     if type(found) not in (int, float, str):
@@ -345,8 +375,9 @@ def value_from(found: Any) -> Value:
     return value
 
 
-def _term(found: Any) -> Term:
+def term_from(found: Any) -> Term:
+    """The term that `plain_term` made JSON of."""
     if isinstance(found, list):
         functor, *args = found
-        return Compound(functor, tuple(map(_term, args)))
+        return Compound(functor, tuple(map(term_from, args)))
     return Atom(found) if isinstance(found, str) else Number(found)

@@ -1,5 +1,7 @@
 """Cycles of interval definitions that can only grow: repeated with what is new alone (semi-naive evaluation).
 
+For DatalogMTL this is the materialisation of MeTeoR (Wang, Hu, Wałęga and Cuenca Grau, AAAI 2022).
+
 Every operator in such a cycle is monotone, so new intervals of its operands give new intervals of its result, and
 nothing is ever taken back. Dilation, joins and selections of what is new are all that is new of them; erosion and
 `Since` look at whole intervals, so those that what is new has enlarged are looked at again.

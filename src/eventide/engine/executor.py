@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from eventide.algebra.nodes import TIME
 from eventide.engine.changes import Kept, SimpleFluent
 from eventide.engine.deltas import CycleShape, GrowingCycle
 from eventide.engine.operators import OPERATORS, Result
+from eventide.engine.profile import active
 from eventide.engine.relation import (
     Relation,
     Rows,
@@ -25,12 +26,14 @@ from eventide.errors import RuleError
 from eventide.kernels.arrays import Intervals
 
 MOST_ROUNDS = 100_000
+Found = TypeVar("Found")
 
 
 class PlanIndex:
     """What a plan's shape says, found once: the operands of every node, and how many nodes read each."""
 
     def __init__(self, plan: n.Plan) -> None:
+        self.plan = plan
         self.children: dict[int, tuple[int, ...]] = {}
         self.uses: dict[int, int] = {}
         for cyclic in (False, True):  # what a cycle reads counts once more, so that it is kept
@@ -76,6 +79,7 @@ class Executor:
         self._uses: dict[int, int] = {}
         self._settling = False
         self._reads: dict[int, frozenset[str]] = {}
+        self._profile = active()
 
     def run(self, plan: n.Plan, progress: Callable[[n.Stratum], None] | None = None,
             index: PlanIndex | None = None) -> None:
@@ -93,6 +97,8 @@ class Executor:
     def use(self, index: PlanIndex) -> None:
         """Forget the result of a node when all nodes that read it have been evaluated."""
         self._index, self._uses = index, dict(index.uses)
+        if self._profile is not None:
+            self._profile.knows(index.plan)
 
     def _define(self, definition: n.Definition) -> bool:
         """Evaluate a definition; says whether its result changed."""
@@ -109,7 +115,8 @@ class Executor:
         """Repeat a cycle until nothing changes, each time only what reads something that changed.
 
         Effects at T show after T only, so the fixpoint is unique (the component is locally stratified by time) and
-        every round settles at least one more time-point.
+        every round settles at least one more time-point. RTEC∘ asks time-point by time-point instead and caches the
+        answers (holdsAt and holdsAtEC: Algorithms 1 and 2 of Mantenoglou's thesis).
         """
         shape = self._index.shape(stratum)
         if shape.can_only_grow:
@@ -163,7 +170,7 @@ class Executor:
         """The rows, points or intervals of a node."""
         known = self._memo.get(id(node))
         if known is None:
-            known = self._memo[id(node)] = OPERATORS[type(node)](self, node)
+            known = self._memo[id(node)] = self.measured(node, OPERATORS[type(node)], self, node)
             if self._settling:
                 for name in self._reads_of(node):
                     self._readers.setdefault(name, []).append(node)
@@ -171,12 +178,18 @@ class Executor:
                 self._release(node)
         return known
 
+    def measured(self, node: n.Node, function: Callable[..., Found], *arguments: object) -> Found:
+        """What a function gives; where a profile is filled, its time counts as that of the node."""
+        if self._profile is None:
+            return function(*arguments)
+        return self._profile.measured(node, function, *arguments)
+
     def apply(self, node: n.Node, operands: dict[int, Result]) -> Result:
         """A node over operands (by their ids) that are given instead of evaluated."""
         memo, selected = self._memo, self.selected
         self._memo, self.selected = operands, {}
         try:
-            return OPERATORS[type(node)](self, node)
+            return self.measured(node, OPERATORS[type(node)], self, node)
         finally:
             self._memo, self.selected = memo, selected
 

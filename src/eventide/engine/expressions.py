@@ -205,8 +205,12 @@ def _kind(kind: str, argument: Expression, rows: Rows, space: Space) -> Values:
         return flags[_codes(argument, rows, domain)]
     if isinstance(argument, Constant):
         return isinstance(value_of(argument.value), tests[kind])
-    integral = _integral(numbers(argument, rows, space))
-    return {"number": True, "integer": integral, "float": not integral, "atom": False}[kind]
+    values = numbers(argument, rows, space)
+    if _integral(values):
+        return {"number": True, "integer": True, "float": False, "atom": False}[kind]
+    words = np.isnan(values)  # a column of numbers has a word as not-a-number, and then all its numbers as floats
+    whole = np.logical_and(np.any(words), np.equal(values, np.floor(values)))
+    return {"number": ~words, "integer": whole, "float": ~words & ~whole, "atom": words}[kind]
 
 
 def call_function(function: Callable[..., Any], name: str, inputs: Sequence[Expression], outputs: int, rows: Rows,

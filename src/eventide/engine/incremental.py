@@ -3,9 +3,11 @@
 Every piece of the plan (see `algebra.pieces`) has an *edge*: the time before which its content can never change again.
 Up to the edge a result is kept, from the edge on it may be computed anew. What changed in the operands gives, for every
 entity, a *front*: the time from which its content may differ from before. A piece whose operands have a column in
-common is computed for the entities that have a front, from there on (RTECinc's delta rules, with the time after the
-first change in the place of single points: KERNELS shows that repairing single points does not pay); others are
-computed from the edge on.
+common is computed for the entities that have a front, from there on; others are computed from the edge on.
+
+RTECinc (Tsilionis, Artikis and Paliouras, "Incremental event calculus for run-time reasoning", JAIR 2022) deletes and
+adds single points by delta rules, and makes intervals of them again (recogniseSimpleFluent, Algorithm 1). Here the rest
+of an entity's line takes the place of single points: finding them costs as much as passing over the line.
 """
 
 from __future__ import annotations
@@ -21,10 +23,11 @@ from eventide.algebra.nodes import TIME
 from eventide.algebra.pieces import Piece, leaves_of
 from eventide.engine.changes import Carry, Kept, Marks, SimpleFluent, reported, simple_fluent
 from eventide.engine.exchange import Arrived
+from eventide.engine.executor import Executor
 from eventide.engine.fronts import NEVER, Front
 from eventide.engine.loading import Store
 from eventide.engine.operators import Result
-from eventide.engine.readers import Early, Part, Whole
+from eventide.engine.readers import Early, Late, Part, Whole
 from eventide.engine.relation import Relation, Rows, Space, move, pack_rows, unpack
 from eventide.engine.retained import Batch, Delta, Retained, delta_of
 from eventide.engine.upkeep import PLAIN, Maintained, Upkeep, leaf_name, longest_asked
@@ -63,6 +66,8 @@ class State:
     query: int | None = None
     sizes: dict[str, int] = field(default_factory=dict)
     """How many intervals of each result there were when it was last forgotten what is settled."""
+    floors: dict[str, int] = field(default_factory=dict)
+    """For pieces that came when the rules were changed (`engine.swap`): before which time nothing is known of them."""
 
 
 class Update:
@@ -70,8 +75,11 @@ class Update:
 
     def __init__(self, plan: Maintained, old: State, space: Space, store: Store, operations: Mapping[str, Batch],
                  low: int, edge: int, ties: str, horizon: int | None, evaluation: Evaluation,
-                 news: Mapping[str, Arrived] | None = None) -> None:
+                 news: Mapping[str, Arrived] | None = None, fresh: frozenset[str] = frozenset(),
+                 forgotten: frozenset[str] = frozenset()) -> None:
         self.plan, self.old, self.space, self.operations, self.low = plan, old, space, operations, low
+        self.fresh = fresh  # the pieces that have no content yet
+        self.forgotten = forgotten  # inputs whose facts were given up since the last step
         self.deltas: dict[str, Delta] = {}
         self.news = news or {}
         self.unmatched = 0
@@ -96,6 +104,7 @@ class Update:
         self.whole.use(plan.index)
         self.whole.horizon = horizon
         self.fronts: dict[str, Array] = {}
+        self._late: dict[int, Late] = {}
         self._parts: dict[str, list[Part]] = {}
         self._shares: dict[str, float] = {}
 
@@ -117,20 +126,28 @@ class Update:
                 edge = 0
             elif upkeep.piece.kind == "whole":
                 edge = min(edge, self._whole_edge(upkeep.piece.body, edge))
-            elif upkeep.initial and self._unborn():
+            elif self._unborn(upkeep):
                 edge = min(edge, self.space.timeline.begin - tick)
+            if upkeep.piece.name in self.fresh:
+                edge = 0
             edge = max(edge, self.old.edges.get(upkeep.piece.name, 0))
             for name in upkeep.piece.names:
                 self.edges[name] = self.edges[f"fired {name}"] = edge
         return self.edges
 
-    def _unborn(self) -> bool:
-        """Whether initial values had not begun at the last query time."""
+    def _unborn(self, upkeep: Upkeep) -> bool:
+        """Whether a piece has initial values that had not begun at the last query time."""
+        if not upkeep.initial or self.old.query is None:
+            return False
         timeline = self.space.timeline
-        return self.old.query is not None and timeline.begin > timeline.inside(self.old.query)
+        return max(timeline.begin, self.old.floors.get(upkeep.piece.name, 0)) > timeline.inside(self.old.query)
 
     def _whole_edge(self, body: n.Node, edge: int) -> int:
-        """The start of the first interval whose fate is not settled yet."""
+        """The start of the first interval whose fate is not settled yet.
+
+        For Allen relations this keeps what RTEC_A's windowing keeps (Algorithm 9 of Mantenoglou's thesis), and more:
+        for all entities together, back to where no interval of either side goes on.
+        """
         spans = [self._times(leaf.name) for leaf in leaves_of(body) if isinstance(leaf, n.Fluent)]
         if isinstance(body, n.Allen) and body.relation == "before":
             if self.whole.horizon is None:
@@ -187,9 +204,10 @@ class Update:
             came, went = self.news[name].results(self.space) if name in self.news else (None, None)
             (self._import if leaf.sort == "intervals" else self._import_points)(name, leaf.fields, came, went)
         for upkeep in self.plan.upkeep:
-            self._piece(upkeep)
+            self.whole.measured(upkeep.piece.body, self._brought_up, upkeep)
         return State(inputs, self.relations, self.points, self.fired, self.tables, self.settled, self.saved,
-                     {p.name: self.edges[p.name] for p in self.plan.pieces}, self.space.timeline.until, self.sizes)
+                     {p.name: self.edges[p.name] for p in self.plan.pieces}, self.space.timeline.until, self.sizes,
+                     self.old.floors)
 
     def _applied(self, name: str, kept: Retained, need: int) -> Retained:
         """An input without what is settled, with what came and without what went."""
@@ -207,6 +225,9 @@ class Update:
         """Where facts came or went; if most are new, it does not matter where."""
         new, total = sum(len(added) for added, _ in self._news.values()), sum(map(len, inputs.values()))
         self._most_new = self.evaluation == "auto" and new > _MOST_PART * total
+        if self.forgotten:
+            self._most_new = True
+            self.deltas |= dict.fromkeys(self.forgotten, _ANYWHERE)
         for name, parts in self._news.items():
             self.deltas[name] = _ANYWHERE if self._most_new else delta_of(
                 inputs[name].fields, parts, self.space.timeline.origin)
@@ -228,6 +249,8 @@ class Update:
         if name in self.whole.inputs:
             self._lower(name, self.deltas.get(name))
             return
+        if any(f.type == n.UNUSED for f in kept.fields):
+            return  # no rule asks for it
         held = self._held.get(name)
         runs = kept.kind != "interval"
         if held is not None and name not in self.deltas and not runs:
@@ -341,11 +364,17 @@ class Update:
             if lower(front, codes, time, trusted=True):
                 self._parts.pop(type_, None)
 
+    def _brought_up(self, upkeep: Upkeep) -> Relation | None:
+        """Bring a piece up to date; of a simple fluent that was computed, everything that is held of it now."""
+        self._piece(upkeep)
+        piece = upkeep.piece
+        return self.relations[piece.name] if piece.kind == "inertia" and self.choices[piece.name] != "reuse" else None
+
     def _piece(self, upkeep: Upkeep) -> None:
         piece = upkeep.piece
-        first = self.old.query is None
+        first = self.old.query is None or piece.name in self.fresh
         dirty = first or not upkeep.reads.isdisjoint(self.deltas) or not upkeep.tables.isdisjoint(self.changed_tables)
-        dirty = dirty or (upkeep.initial and self._unborn()) or self._due(upkeep)
+        dirty = dirty or self._unborn(upkeep) or self._due(upkeep)
         if piece.kind == "rows":
             self._rows(piece, dirty)
         elif piece.kind == "cycle":
@@ -413,16 +442,20 @@ class Update:
 
     def _part(self, upkeep: Upkeep) -> Part | None:
         """The executor for the affected entities of a piece; None if everything is to be computed."""
-        if upkeep.column is None or self._whole_type(upkeep.column.type):
+        name = upkeep.piece.name
+        if upkeep.column is None or name in self.fresh or self._whole_type(upkeep.column.type):
             return None
         if upkeep.reason is not None and not upkeep.tables.isdisjoint(self.changed_tables):
             return None
-        if upkeep.initial and self._unborn():
+        if self._unborn(upkeep):
             return None
         front = self._front(upkeep.column.type)
         if self.evaluation == "keys":
-            front = np.where(front < NEVER, self.edges[upkeep.piece.name], NEVER)
-            part = Part(self.whole, front, self.shown)
+            front = np.where(front < NEVER, self.edges[name], NEVER)
+        if self.evaluation == "keys" or name in self.old.floors:
+            part = Part(self.whole, np.maximum(front, self.old.edges.get(name, 0)), self.shown)
+            if name in self.old.floors:
+                part.floor, part.floors = self.old.floors[name], self.old.floors
             part.positions.update(upkeep.positions)
             return part
         known = self._parts.setdefault(upkeep.column.type, [])
@@ -432,6 +465,15 @@ class Update:
             known.append(part)
         part.positions.update(upkeep.positions)
         return part
+
+    def _all(self, name: str) -> Executor:
+        """The executor for all entities of a piece: of one that came lately, it reads what is after its floor."""
+        floor = self.old.floors.get(name)
+        if floor is None:
+            return self.whole
+        if floor not in self._late:
+            self._late[floor] = Late(self.whole, floor, self.old.floors, self.shown)
+        return self._late[floor]
 
     def _front_of(self, upkeep: Upkeep, part: Part | None) -> Front:
         """From when on a piece is computed: from its edge, or from the fronts of the affected entities."""
@@ -465,7 +507,7 @@ class Update:
         piece = upkeep.piece
         part = self._part(upkeep) if piece.kind == "local" else None
         self.choices[piece.name] = "full" if part is None else "part"
-        run = self.whole if part is None else part
+        run = self._all(piece.name) if part is None else part
         found = run.relation_of(piece.body)
         old = self._held.get(piece.name)
         if old is not None and found.fields != old.fields:
@@ -477,7 +519,7 @@ class Update:
         name = upkeep.piece.name
         part = self._part(upkeep)
         self.choices[name] = "full" if part is None else "part"
-        found = (self.whole if part is None else part).rows_of(upkeep.piece.body)
+        found = (self._all(name) if part is None else part).rows_of(upkeep.piece.body)
         new, delta = self._spliced_points(name, self._held_points.get(name), found, self._front_of(upkeep, part))
         self.points[name] = new
         self._show(name, new, delta)
@@ -509,23 +551,25 @@ class Update:
         part = self._part(upkeep)
         self.choices[name] = "full" if part is None else "part"
         front = self._front_of(upkeep, part)
-        run = self.whole if part is None else part
+        run = self._all(name) if part is None else part
         found = simple_fluent(node, self.space, run.rows_of, run.ties, self._kept(node, name, front))
         self._take_in(node, name, front, found)
 
     def _kept(self, node: n.Inertia, name: str, front: Front) -> Kept | None:
         """What a simple fluent goes on from."""
-        if self.old.query is None:
+        if self.old.query is None or (name in self.fresh and name not in self._held):
             return None
+        floor = self.old.floors.get(name)
+        begin = floor if floor is not None and self.space.timeline.begin <= floor else None
         if node.delays:
             saved = self._moved(node, name)
             marks = saved.marks
             rows = self._points(node.fields[:-1], marks.points)
             stay = ~front.since(rows)
             self.saved[name] = saved
-            return Kept(front.since, saved.carry, marks.where(stay))
+            return Kept(front.since, saved.carry, marks.where(stay), begin)
         held = self._held[name]
-        return Kept(front.since, self._carried(held.where(front.crossed_by(held))))
+        return Kept(front.since, self._carried(held.where(front.crossed_by(held))), begin=begin)
 
     def _carried(self, held: Relation) -> Carry:
         value = held.fields[-1]
@@ -573,27 +617,28 @@ class Update:
     def _cycle(self, upkeep: Upkeep) -> None:
         piece = upkeep.piece
         self.choices[piece.name] = "full"
-        front = Front(self.edges[piece.name])
+        front, run = Front(self.edges[piece.name]), self._all(piece.name)
         for definition in piece.definitions:
             if isinstance(definition.body, n.Inertia):
                 kept = self._kept(definition.body, definition.name, front)
                 if kept is not None:
-                    self.whole.kept[definition.name] = kept
-        self.whole.settle(n.Stratum(0, piece.definitions, cyclic=True))
-        results = {name: self.shown.pop(name) for name in piece.names}
+                    run.kept[definition.name] = kept
+        run.settle(n.Stratum(0, piece.definitions, cyclic=True))
+        results = {name: run.results.pop(name) for name in piece.names}
         for definition in piece.definitions:
             name, body, result = definition.name, definition.body, results[definition.name]
             if isinstance(body, n.Inertia):
-                self._take_in(body, name, front, self.whole.found[name])
+                self._take_in(body, name, front, run.found[name])
             elif isinstance(result, Relation):
                 old = self._held.get(name)
-                new, part = front.spliced(self.space, old, result)
+                edge = max(self.edges[piece.name], self.old.floors.get(name, 0))
+                new, part = Front(edge).spliced(self.space, old, result)
                 self._define(name, old, new, part=part)
             else:
                 rows, delta = self._spliced_points(name, self._held_points.get(name), result, front)
                 self.points[name] = rows
                 self._show(name, rows, delta)
-            self.whole.forget(name)
+            run.forget(name)
 
     # -- rows that the input fills ------------------------------------------------------------------------------------
 
@@ -604,7 +649,7 @@ class Update:
         if not dirty and old is not None:
             self.tables[name] = self.all_tables[name] = old
             return
-        found = self.whole.rows_of(piece.body)
+        found = self._all(name).rows_of(piece.body)
         if settled is not None:
             found = _both(settled.rename(found.fields), found)
         new = self.whole.distinct_rows(found)
@@ -630,7 +675,8 @@ class Update:
         shown |= self.old.points
         shown |= {f"fired {name}": rows for name, rows in self.old.fired.items()}
         for piece in moved:
-            found = Early(self.whole, self.edges[piece.name], shown, self.old.tables).rows_of(piece.body)
+            found = Early(self.whole, self.old.floors.get(piece.name, 0), self.edges[piece.name], shown,
+                          self.old.tables).rows_of(piece.body)
             settled = self.old.settled.get(piece.name)
             if settled is not None:
                 found = _both(settled.rename(found.fields), found)

@@ -27,6 +27,7 @@ from eventide.engine.relation import (
     Rows,
     append_field,
     from_unsorted,
+    pack_rows,
     pack_with,
     runs_of,
     unpack,
@@ -263,6 +264,25 @@ def _united(run: Executor, node: n.Union) -> Result:
     names = [field.name for field in node.fields if field.type != n.UNUSED] + ([TIME] if timed else [])
     columns = {name: np.concatenate([child.column(name) for child in children]) for name in names}
     return Rows(node.fields, columns, sum(child.length for child in children), timed=timed)
+
+
+@operator(n.Vote)
+def _vote(run: Executor, node: n.Vote) -> Result:
+    children = [run.rows_of(child) for child in node.children]
+    points = [np.unique(pack_rows(run.space, rows, _like(node.fields, rows.fields), timed=True)) for rows in children]
+    every, places = np.unique(np.concatenate(points), return_inverse=True)
+    sums, low = np.zeros(every.shape[0]), 0
+    for number in range(len(points) + 1):  # in the order of the rules, so that sums round as in learning
+        for before, weight in node.everywhere:
+            if before == number:
+                sums += weight
+        if number < len(points):
+            own, each = points[number], node.weights[number]
+            sums[places[low : low + own.shape[0]]] += np.inf if each is None else each
+            low += own.shape[0]
+    chosen = every[sums > 0]
+    columns = unpack(run.space, node.fields, chosen) | {TIME: chosen & run.space.timeline.mask}
+    return Rows(node.fields, columns, int(chosen.shape[0]), timed=True)
 
 
 @operator(n.Number)

@@ -1,4 +1,4 @@
-"""Executors of a session: one reads everything that is held, one what is affected, one what is settled."""
+"""Executors of a session: one reads all that is held, others what is affected, settled, or came after a time."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ class Part(Executor):
     def __init__(self, whole: Whole, front: Array, shown: Mapping[str, Result]) -> None:
         super().__init__(whole.space, {}, whole.tables, whole.ties, whole.functions)
         self.front = front
+        self.floor, self.floors = 0, dict[str, int]()
+        """Before which time nothing is read, but for results that have that floor themselves."""
         self.positions: dict[int, int] = {}
         self._inputs = whole.inputs
         self._shown = shown
@@ -53,7 +55,7 @@ class Part(Executor):
             whole = self._shown.get(key[0])
             if kept is not None:
                 column = kept.fields[key[1]].name
-                found = self._cut[key] = kept.affected(self.space, column, self.front)
+                found = self._cut[key] = after(kept.affected(self.space, column, self.front), self.floor)
                 return found
             if whole is None:
                 return None
@@ -63,16 +65,47 @@ class Part(Executor):
             else:
                 found = whole.where((whole.intervals.ends & self.space.timeline.mask)
                                     >= self.front[whole.codes(column)])
+            if self.floors.get(node.name, 0) < self.floor:
+                found = after(found, self.floor)
             self._cut[key] = found
         return found
 
 
-class Early(Executor):
-    """Reads only what happened or held before an edge."""
+def after(found: Result, floor: int) -> Result:
+    """What happened from a time on, and the intervals that reach beyond it, whole."""
+    if not floor:
+        return found
+    if isinstance(found, Rows):
+        return found.where(found.time >= floor)
+    return found.where((found.intervals.ends & found.space.timeline.mask) > floor)
 
-    def __init__(self, whole: Executor, edge: int, shown: Mapping[str, Result], tables: Mapping[str, Rows]) -> None:
+
+class Late(Executor):
+    """Reads only what happened from a time on, and whole intervals that reach beyond it."""
+
+    def __init__(self, whole: Whole, floor: int, floors: Mapping[str, int], shown: Mapping[str, Result]) -> None:
+        super().__init__(whole.space, {}, whole.tables, whole.ties, whole.functions)
+        self.horizon = whole.horizon
+        self._floor, self._floors, self._shown, self._inputs = floor, floors, shown, whole.inputs
+
+    def leaf(self, node: n.Events | n.Fluent | n.Fired) -> Result | None:
+        """The rows from the floor on; those of a cycle that is being settled, and what has that floor, are so."""
+        if node.name in self.results:
+            return super().leaf(node)
+        kept = self._inputs.get(node.name)
+        found = self._shown.get(leaf_name(node)) if kept is None else kept.rows(self.space)
+        if found is None or self._floors.get(node.name, 0) >= self._floor:
+            return found
+        return after(found, self._floor)
+
+
+class Early(Executor):
+    """Reads only what happened or held from one time on, before an edge."""
+
+    def __init__(self, whole: Executor, low: int, edge: int, shown: Mapping[str, Result],
+                 tables: Mapping[str, Rows]) -> None:
         super().__init__(whole.space, {}, {**whole.tables, **tables}, whole.ties, whole.functions)
-        self._edge, self._shown = edge, shown
+        self._low, self._edge, self._shown = low, edge, shown
 
     def leaf(self, node: n.Events | n.Fluent | n.Fired) -> Result | None:
         """The rows before the edge."""
@@ -80,6 +113,7 @@ class Early(Executor):
         if whole is None:
             return None
         if isinstance(whole, Rows):
-            return whole.where(whole.time < self._edge)
+            return whole.where((whole.time >= self._low) & (whole.time < self._edge))
         timeline = self.space.timeline
-        return Relation(self.space, whole.fields, clip(whole.intervals, 0, self._edge, timeline.shift, trusted=True))
+        return Relation(self.space, whole.fields,
+                        clip(whole.intervals, self._low, max(self._low, self._edge), timeline.shift, trusted=True))

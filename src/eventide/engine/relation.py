@@ -160,6 +160,12 @@ class Rows:
         return known
 
     @property
+    def own_bytes(self) -> int:
+        """The bytes of the columns that these rows hold themselves, and of their places among other rows."""
+        return sum(values.nbytes for values in self._defined.values()) + (
+            0 if self._index is None else self._index.nbytes)
+
+    @property
     def time(self) -> Array:
         """The time-points, relative to the timeline's origin."""
         return self.column(TIME)

@@ -137,7 +137,7 @@ def batch_of(store: Store, fields: Fields, kind: str, table: FactTable, *, retra
     """The rows of a fact table, coded; the value of a fluent is the last column."""
     given = columns_of(table)
     columns = encode_all(store, fields, given)
-    unread = [(place, column if f.type == UNUSED else _words(column))
+    unread = [(place, column if f.type == UNUSED else exact_part(column))
               for place, (f, column) in enumerate(zip(fields, given, strict=True))
               if f.type == UNUSED or (f.type == NUMBER and not _is_plain(column))]
     retracts = None if table.op is None else table.op < 0
@@ -145,7 +145,7 @@ def batch_of(store: Store, fields: Fields, kind: str, table: FactTable, *, retra
         retracts = np.ones(len(table), np.bool_)
     interval = kind == "interval"
     return Batch(columns, table.time, table.end, table.time if interval else None, table.end if interval else None,
-                 _digest(unread, len(table)), table.arrival, retracts)
+                 unread_digest(unread, len(table)), table.arrival, retracts)
 
 
 def _is_plain(column: Column) -> bool:
@@ -155,7 +155,7 @@ def _is_plain(column: Column) -> bool:
     return column.dtype.kind == "f" or not column.shape[0] or -_EXACT <= column.min() <= column.max() <= _EXACT
 
 
-def _words(column: Column) -> Column:
+def exact_part(column: Column) -> Column:
     """What a column of numbers has that a column of floats would not keep apart: words and large whole numbers."""
     if isinstance(column, Coded):
         exact = (isinstance(v, str) or (isinstance(v, int) and abs(v) > _EXACT) for v in column.values)
@@ -163,7 +163,7 @@ def _words(column: Column) -> Column:
     return np.where(np.abs(column) > _EXACT, column, 0)
 
 
-def _digest(columns: Sequence[tuple[int, Column]], length: int) -> Array | None:
+def unread_digest(columns: Sequence[tuple[int, Column]], length: int) -> Array | None:
     """A number that tells rows apart: equal rows have the same, others (in practice) never. None if all are 0.
 
     Columns come with their place among the arguments.
@@ -341,6 +341,11 @@ class Retained:
         _, first = _groups(added)
         added = added.take(np.sort(first))
         return added.take(~self.merged()._matching(added)[1])
+
+    def once(self) -> Batch:
+        """The facts that are in one list, each once."""
+        _, first = _groups(self.facts)
+        return self.facts.take(np.sort(first))
 
     def _with(self, added: Batch) -> Retained:
         """The facts with more facts."""

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from eventide.algebra.nodes import Fields, Inertia, Output, Plan
-from eventide.engine.answers import SCHEMA, CameAndWent, Tables, output_table
+from eventide.engine.answers import SCHEMA, CameAndWent, Row, Tables, output_table
 from eventide.engine.changes import reported
 from eventide.engine.checkpoint import Reader, Snapshot, fingerprint, write
 from eventide.engine.domains import GrowthError, more_room
 from eventide.engine.exchange import Arrived, News, as_facts
+from eventide.engine.formerly import described
 from eventide.engine.held import Memory, memory_of
 from eventide.engine.incremental import EVALUATIONS, Evaluation, Saved, State, Update
 from eventide.engine.loading import Store
+from eventide.engine.meanings import meanings_of
 from eventide.engine.memory import keep_freed_memory
 from eventide.engine.operators import Result
 from eventide.engine.recognition import MOST_TIME, Counts, Settings, clipped
 from eventide.engine.relation import Relation, Rows, Space, Timeline, pack_with, unpack
 from eventide.engine.retained import Batch, Retained
+from eventide.engine.swap import Former, Swap, listed_in, refuse_unknown, taken_over, with_pending
 from eventide.engine.upkeep import Maintained
 from eventide.errors import EventideError, RangeError
 from eventide.kernels.arrays import Array, Intervals
@@ -51,6 +55,14 @@ class Changes(CameAndWent):
         return self._find_late()
 
 
+class Rules(Protocol):
+    """A program, as far as sessions know it."""
+
+    def session(self, *, window: int | None, start: int | None, tick: int, initially_at: int, ties: str,
+                horizon: int | None, fluents: Sequence[str] | None, evaluation: Evaluation) -> Session:
+        """A session that has seen nothing yet."""
+
+
 class Session:
     """A program over a stream. Make one with `program.session(...)`."""
 
@@ -75,6 +87,10 @@ class Session:
         self._state = State(inputs)
         self._space: Space | None = None
         self._spare = 1
+        self.fluents: tuple[str, ...] | None = None
+        """The names of the results to report, if not all are."""
+        self.pending: tuple[frozenset[Row], frozenset[Row]] = (frozenset(), frozenset())
+        """What came and went because the rules were changed; it is told at the next query time."""
 
     # -- facts --------------------------------------------------------------------------------------------------------
 
@@ -155,8 +171,9 @@ class Session:
         self.counts.queries += 1
         self._state, self.query_time = state, query
         shown, before, moved, space = update.shown, update.before, update.moved, update.space
+        pending, self.pending = self.pending, (frozenset(), frozenset())
         return Changes(
-            query, update.choices, lambda: self._difference(shown, before, moved, space),
+            query, update.choices, lambda: with_pending(pending, self._difference(shown, before, moved, space)),
             lambda: pa.concat_tables([LATE.empty_table(), *(self._listed(name, rows) for name, rows in late)]),
             lambda name: _news(name, update))
 
@@ -202,12 +219,13 @@ class Session:
             "end": rows.time + 1 if rows.named_end is None else rows.named_end,
             "change": np.where(retracts, "-", "+").tolist()}, schema=LATE)
 
-    def _evaluated(self, query: int, low: int, operations: dict[str, Batch],
-                   news: Mapping[str, Arrived]) -> tuple[Update, State]:
+    def _evaluated(self, query: int, low: int, operations: dict[str, Batch], news: Mapping[str, Arrived],
+                   fresh: frozenset[str] = frozenset(), forgotten: frozenset[str] = frozenset(),
+                   ) -> tuple[Update, State]:
         """Apply operations and evaluate; where a domain outgrows its bits, again with wider ones."""
         while True:
             space = self._laid_out(query, operations, news)
-            update = self._update(space, query, low, operations, news)
+            update = self._update(space, query, low, operations, news, fresh, forgotten)
             try:
                 state = update.run()
             except GrowthError as growth:
@@ -219,13 +237,14 @@ class Session:
             return update, state
 
     def _update(self, space: Space, query: int, low: int, operations: dict[str, Batch],
-                news: Mapping[str, Arrived]) -> Update:
+                news: Mapping[str, Arrived], fresh: frozenset[str] = frozenset(),
+                forgotten: frozenset[str] = frozenset()) -> Update:
         assert self.start is not None
         timeline = space.timeline
         edge = timeline.inside(max(min(low, (query if self.query_time is None else self.query_time) + 1),
                                    self.start)) // timeline.tick * timeline.tick
         return Update(self.plan, self._state, space, self.store, operations, low, edge, self.settings.ties,
-                      self.horizon, self.evaluation, news)
+                      self.horizon, self.evaluation, news, fresh, forgotten)
 
     # -- layout -------------------------------------------------------------------------------------------------------
 
@@ -326,6 +345,11 @@ class Session:
         return pa.concat_tables(came).unify_dictionaries(), pa.concat_tables(went).unify_dictionaries()
 
     @property
+    def inputs(self) -> Mapping[str, Retained]:
+        """The facts that are held, by input."""
+        return self._state.inputs
+
+    @property
     def rows(self) -> int:
         """How many facts and results are held."""
         state = self._state
@@ -336,6 +360,68 @@ class Session:
     def memory(self) -> Memory:
         """What is held, by input and result: rows, bytes and the oldest time; `print` shows it as a table."""
         return memory_of(self.plan, self._state, self.store, self._space)
+
+    # -- other rules --------------------------------------------------------------------------------------------------
+
+    def swap(self, program: Rules, *, forget: Collection[str] = ()) -> Swap:
+        """Go on with other rules. What they define as before is kept, the rest is rebuilt from the facts of the window.
+
+        What changes by it is told at the next query time. If the facts that are held do not have what the new rules
+        read, InputError says so and the session stays as it is; inputs among `forget` begin without facts.
+
+        >>> import eventide as ev
+        >>> import pyarrow as pa
+        >>> session = ev.parse("initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).").session(window=100)
+        >>> session.insert(pa.table({"time": [3], "event": ["win"], "who": ["ann"]}))
+        >>> _ = session.advance(to=10)
+        >>> print(session.swap(ev.parse("initiatedAt(lucky(X)=true, T) :- happensAt(win(X), T).")))
+        kept: lucky(_); gone: rich(_)
+        >>> changes = session.advance(to=20)
+        >>> changes.removed["fluent"].to_pylist(), changes.added["fluent"].to_pylist()
+        (['rich'], ['lucky'])
+        """
+        refuse_unknown(forget, self)
+        settings = self.settings
+        new = program.session(window=settings.window, start=settings.start, tick=settings.tick,
+                              initially_at=settings.initially_at, ties=settings.ties, horizon=self.horizon,
+                              fluents=self.fluents, evaluation=self.evaluation)
+        found = taken_over(self.former(), new, forget=forget)
+        self.__dict__.clear()
+        self.__dict__.update(new.__dict__)
+        return found
+
+    def meanings(self, elsewhere: Mapping[str, str] | None = None) -> dict[str, str]:
+        """What every result means, whatever it is called; `elsewhere` says it of those that other sessions keep."""
+        return meanings_of(self.plan, self.store, self._state.inputs, elsewhere)
+
+    def former(self, elsewhere: Mapping[str, str] | None = None) -> Former:
+        """What a session with other rules can go on from."""
+        return Former(
+            self.store.domains, None if self._space is None else self._space.timeline, self._state,
+            self.meanings(elsewhere), tuple(self.wanted), listed_in(self.plan.bodies), self.pending, self.start,
+            self.query_time, self.counts, self._spare)
+
+    def refresh(self, fresh: frozenset[str], news: Mapping[str, Arrived], forgotten: frozenset[str]) -> Update:
+        """Evaluate pieces that have no content yet, or lack facts they had, as of the last query time."""
+        assert self.query_time is not None and self.start is not None
+        query, window = self.query_time, self.settings.window
+        low = self.start + 1 if window is None else query - window + 1
+        update, self._state = self._evaluated(query, low, {}, news, fresh, forgotten)
+        return update
+
+    def everything(self, name: str) -> News:
+        """All that is known of a result, for a session that reads it from now on."""
+        assert self._space is not None
+        state, own = self._state, name.removeprefix("fired ")
+        found: Result | None = state.fired.get(own) if own != name else state.points.get(name)
+        if own == name and name in state.relations:
+            found = state.relations[name]
+            body = self.plan.bodies[name]
+            found = reported(body, found) if isinstance(body, Inertia) else found
+        assert found is not None
+        piece = next(piece for piece in self.plan.pieces if own in piece.names)
+        table = as_facts(name, found, self._space)
+        return News(table if len(table) else None, None, state.edges[piece.name] + self._space.timeline.origin)
 
     # -- checkpoints --------------------------------------------------------------------------------------------------
 
@@ -350,13 +436,19 @@ class Session:
             self.settings, self.horizon, self.evaluation, tuple(output.template for output in self.wanted), self.start,
             self.query_time, self.counts, self.open_types, self._spare,
             None if self._space is None else self._space.timeline,
-            replace(self._state, inputs={name: kept.merged() for name, kept in self._state.inputs.items()})))
+            replace(self._state, inputs={name: kept.merged() for name, kept in self._state.inputs.items()}),
+            self.fluents, self.pending, self._described))
+
+    @cached_property
+    def _described(self) -> dict[str, object]:
+        return described(self.former())
 
     def resume(self, saved: Reader) -> None:
         """Become what was saved; the session must be new, and made with the options that were saved."""
         known = saved.snapshot(self.fingerprint, self.store, self._state.inputs)
         self.wanted = [output for output in self.wanted if output.template in known.wanted]
         self.start, self.query_time, self.counts = known.start, known.query_time, known.counts
+        self.pending = frozenset(known.pending[0]), frozenset(known.pending[1])
         self.open_types, self._spare, self._state = known.open_types, known.spare, known.state
         self._space = None if known.timeline is None else Space(self.store.domains, known.timeline)
 

@@ -1,4 +1,8 @@
-"""Operators on stamped rows: what was so at a time-point, and when it is known; windows over them. One per node."""
+"""Operators on stamped rows: what was so at a time-point, and when it is known; windows over them. One per node.
+
+Laser (Bazoobandi, Beck and Urbani, ISWC 2017) annotates formulas with the intervals in which they hold, to avoid asking
+again; here such intervals are the data, for all time-points at once.
+"""
 
 from __future__ import annotations
 

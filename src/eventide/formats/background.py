@@ -35,6 +35,14 @@ class Relation:
         return len(self.columns[0]) if self.columns else 0
 
 
+@dataclass(frozen=True, slots=True)
+class Clauses:
+    """Facts and clauses that are no file of their own: their text, and where it stands."""
+
+    source: str
+    text: str
+
+
 def read_background(
     spec: object, *, column_types: Mapping[str, ColumnType] | None = None, time_unit: TimeUnit | None = None
 ) -> list[Relation]:
@@ -57,7 +65,8 @@ def read_background(
 def rules_and_tables(
     background: Iterable[object], endings: tuple[str, ...]
 ) -> tuple[list[tuple[str, str]], list[Relation]]:
-    """What a program is given besides its own text: files with these endings, by name and text, and relations.
+    """What a program is given besides its own text: files with these endings, or clauses, by name; and
+    relations.
 
     >>> import pyarrow as pa
     >>> texts, tables = rules_and_tables({"port": pa.table({"id": [1, 2]})}, (".ec",))
@@ -70,6 +79,8 @@ def rules_and_tables(
         path = os.fspath(item) if isinstance(item, str | os.PathLike) else ""
         if path.endswith(endings) and "=" not in path:
             texts.append((path, rule_text(path)))
+        elif isinstance(item, Clauses):
+            texts.append((item.source, item.text))
         else:
             tables.extend(read_background(item))
     return texts, tables

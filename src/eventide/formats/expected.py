@@ -14,6 +14,7 @@ ColumnType = Literal["int", "float", "text"]
 TimeUnit = Literal["s", "ms", "us", "ns"]
 Declared = Callable[[str], Kind | None]
 Arities = Callable[[str], Iterable[int] | None]
+_FEW = 6  # names that fit into a hint
 
 
 @dataclass(slots=True)
@@ -48,7 +49,8 @@ class Expected:
         if name in self.derived:
             return (f"the program derives {name} itself; it cannot be among the data",
                     "rename it in the data, or take its rules out of the program")
-        hint = suggestion(name, self.names) or "declare the name in the program, or skip bad rows"
+        known = f"; it reads {', '.join(sorted(self.names))}" if 0 < len(self.names) <= _FEW else ""
+        hint = suggestion(name, self.names) or f"declare the name in the program, or skip bad rows{known}"
         return f"the program does not know {name}", hint
 
     def check_columns(self) -> None:

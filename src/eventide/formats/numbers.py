@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from eventide.errors import EventideError
-from eventide.formats.facts import BadRow, Coded, Column, Facts, FactTable, chosen
+from eventide.formats.facts import BadRow, Coded, Column, Facts, FactTable, Value, chosen
 from eventide.formats.files import read_text
 from eventide.formats.problems import bad_field, diagnostic
 from eventide.syntax.diagnostics import Diagnostic
@@ -48,6 +48,34 @@ def without_words(facts: Facts, wanted: Mapping[tuple[str, int], Collection[int]
         return replace(facts, tables=tables)
     bad.sort(key=lambda row: (row.diagnostic.span.source, row.diagnostic.span.line) if row.diagnostic.span else ("", 0))
     return replace(facts, tables=tables, bad=(*facts.bad, *bad), bad_count=facts.bad_count + len(bad))
+
+
+def with_numbers(facts: Facts, wanted: Mapping[tuple[str, int], Collection[int]]) -> Facts:
+    """The facts with numbers that one word beside them in a column has made texts of; words stay.
+
+    A table is typed column by column. Where rules compute with a column, each value counts as what it is; if one of
+    the numbers has decimals, all have.
+    """
+    tables = dict(facts.tables)
+    for key, places in wanted.items():
+        table = tables.get(key)
+        if table is not None and table.by_column:
+            tables[key] = _changed(table, places, _typed)
+    return replace(facts, tables=tables)
+
+
+def _typed(column: Column) -> Column:
+    """The column with each text that reads as a number as that number; equal ones are one value."""
+    if not isinstance(column, Coded) or not any(isinstance(value, str) for value in column.values):
+        return column
+    found: dict[tuple[type, Value], int] = {}
+    codes = []
+    numbers = [_number(value) if isinstance(value, str) else value for value in column.values]
+    decimals = any(isinstance(number, float) for number in numbers)
+    for value, number in zip(column.values, numbers, strict=True):
+        typed = value if number is None else float(number) if decimals and isinstance(number, int) else number
+        codes.append(found.setdefault((type(typed), typed), len(found)))
+    return Coded(np.array(codes, np.int32)[column.codes], tuple(value for _, value in found))
 
 
 def word_in(column: Column, source: str, place: int, name: str) -> Diagnostic | None:
@@ -91,8 +119,13 @@ def _as_numbers(table: FactTable, places: Collection[int]) -> FactTable:
         kind = float if any(isinstance(value, float) for value in values) else int
         return np.array([kind(value) for value in values if value is not None])[column.codes]
 
-    args = tuple(numbers(column) if i in places else column for i, column in enumerate(table.args))
-    value = table.value if table.value is None or len(args) not in places else numbers(table.value)
+    return _changed(table, places, numbers)
+
+
+def _changed(table: FactTable, places: Collection[int], change: Callable[[Column], Column]) -> FactTable:
+    """The table with some of its columns changed; the value comes after the arguments."""
+    args = tuple(change(column) if i in places else column for i, column in enumerate(table.args))
+    value = table.value if table.value is None or len(args) not in places else change(table.value)
     return replace(table, args=args, value=value)
 
 

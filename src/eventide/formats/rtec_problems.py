@@ -80,8 +80,9 @@ class BadCells:
                 message, hint = self.expected.unknown(name)
             case "short":
                 assert layout is not None
-                at, code = len(fields), "missing-field"
-                message = f"{name} is {SHAPES[layout]}: expected {LAYOUTS[layout]}, got {len(fields)} fields"
+                at = len(fields)
+                wanted = f"{name} is {SHAPES[layout]}: expected {LAYOUTS[layout]}"
+                code, message = "missing-field", f"{wanted}, got {at} fields"
                 hint = "the program's declarations say whether a name is an event or a fluent"
             case "arity":
                 at, code = _first_argument(self.expected.declared(name)), "wrong-arity"

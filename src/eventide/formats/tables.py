@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,12 +12,13 @@ import pyarrow.compute as pc
 
 from eventide.formats.expected import Expected, arguments, either
 from eventide.formats.facts import BadRow, Coded, Facts, FactTable, Ints, Kind, chosen, column_values, take
-from eventide.formats.problems import diagnostic, input_error, suggestion
+from eventide.formats.problems import diagnostic, input_error
 from eventide.formats.sparse import Mask, Raw, Sparse, UnsupportedType, retyped, sparse_of
 from eventide.formats.ticks import HINTS, Ticks, ticks_of
 from eventide.syntax.diagnostics import Diagnostic, Span
 
 SPECIAL = ("time", "event", "arrival", "probability", "op", "end", "value")
+_MARKS = {";": "';'", "\t": "tabs", "|": "'|'"}  # of other forms than CSV with commas
 OPS = {"+": 1, "-": -1, 1: 1, -1: -1, "+1": 1, "-1": -1, "1": 1}
 
 
@@ -114,11 +116,25 @@ def _require(table: Table, needed: tuple[str, ...]) -> None:
     for column in needed:
         if column not in table.columns:
             listed = ", ".join(table.columns) or "none"
-            hint = suggestion(column, table.columns) or (
-                "rename the column with the times" if column == "time" else "or give the table as NAME=FILE"
-            )
             message = f"no column {column}; the columns are {listed}"
-            raise input_error("missing-column", message, table.source, hint=hint)
+            raise input_error("missing-column", message, table.source, hint=missing_column_hint(column, table.columns))
+
+
+def missing_column_hint(column: str, columns: Iterable[str]) -> str:
+    """What to try where a table has no column of that name.
+
+    >>> missing_column_hint("time", ["Timestamp", "who"]), missing_column_hint("time", ["time;who"])
+    ('rename the column Timestamp to time', "separate the fields by commas, not by ';'")
+    """
+    names = {name.lower(): name for name in columns}
+    only = next(iter(names)) if len(names) == 1 else ""
+    mark = next((mark for mark in _MARKS if mark in only), None)
+    if mark is not None:
+        return f"separate the fields by commas, not by {_MARKS[mark]}"
+    close = difflib.get_close_matches(column, names, 1)
+    if close:
+        return f"rename the column {names[close[0]]} to {column}"
+    return "rename the column with the times" if column == "time" else "or give the table as NAME=FILE"
 
 
 def _names(table: Table, name: str | None, problems: _Problems) -> tuple[list[str], Ints]:

@@ -22,7 +22,8 @@ HINTS = {
     NO_UNIT: 'declare one of s, ms, us, ns (--time-unit s, or time_unit="s"): times become ticks since 1970-01-01 UTC',
     TOO_FINE: "declare a finer unit: ms, us or ns",
     OVERFLOW: "times lie between -2^63 and 2^63-1; use a coarser unit",
-    NOT_WHOLE: "times are whole numbers, or datetimes with a declared time_unit",
+    NOT_WHOLE: "times are whole numbers, or dates such as 2025-06-14 08:10:00 with a unit (--time-unit s, or "
+               'time_unit="s")',
 }
 _WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -220,12 +220,18 @@ def _warm_probabilities() -> None:
 def _warm_learning() -> None:
     """The same for learning."""
     from eventide.kernels.best_paths import Bans, Candidates, best_paths, connected
-    from eventide.kernels.votes import class_sums, hold, vote
+    from eventide.kernels.enumeration import Runs, best_pair, each_cost, theory_costs
+    from eventide.kernels.votes import Bodies, class_sums, decide, hold, vote
 
     none, yes = np.zeros(1, np.int64), np.ones(1, np.bool_)
     hold(vote(yes[:, None], yes, np.ones(1)), np.array([0, 1]), yes)
+    decide(yes[:, None], Bodies.of([(0,)]), yes, np.ones(1), np.array([0, 1]), yes)
     class_sums(yes[:, None], np.zeros(1, np.int8), 1)
     connected(1, none, none)
     given = Candidates(np.array([0, 1]), none, none, none, none, np.ones(1), none, none)
     best_paths(given, Bans(np.zeros(2, np.int64), none[:0], none[:0], none[:0]), none, np.array([0, 1]), yes,
                np.empty((0, 0, 0)), 1, True)
+    runs = Runs(np.array([0, 1]), yes, none, none, none, np.zeros(1, np.int8))
+    theory_costs(runs, yes[:, None], yes[:, None])
+    best_pair(runs, yes[:, None], yes[:, None], none, none)
+    each_cost(runs, yes[:, None], yes[:, None])

@@ -2,7 +2,8 @@
 
 Definitions (i=[s1,e1) of the source, j=[s2,e2) of the target, an open end exceeds every number and equals itself):
 before e1 <= s2; meets e1-tick = s2, s1 < s2, e1 not open; starts s1 = s2, e1 < e2; finishes s1 > s2, e1 = e2;
-during s1 > s2, e1 < e2; overlaps s1 < s2 < e1-tick, e1 < e2; equal s1 = s2, e1 = e2.
+during s1 > s2, e1 < e2; overlaps s1 < s2 < e1-tick, e1 < e2; equal s1 = s2, e1 = e2. The algorithms are those of RTEC_A
+(Mantenoglou's thesis, Athens 2024).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Delayed effects: one fluent as a timed automaton over table columns, with deadlines; not for plain inertia.
 
-This is the incremental evaluation of future initiations of RTEC→ (evalFI, findAttempt and computeAttempts: Algorithms 4
-to 6) turned into one scan per key in time order, where cycles (Algorithm 13, initiatedAtCyclic) need nothing special.
+Mantenoglou's thesis (Athens 2024) evaluates the future initiations of RTEC→ value by value (processCDComponent, evalFI,
+findAttempt and computeAttempts: Algorithms 3 to 6). Here that is one scan per key in time order, where cycles
+(initiatedAtCyclic, Algorithm 13) need nothing special.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""From initiations and breaks to maximal intervals, by the law of inertia; not for delayed effects (see deadlines)."""
+"""From initiations and breaks to maximal intervals, by the law of inertia; not for delayed effects (see deadlines).
+
+The maximal intervals of simple fluents in RTEC (Artikis, Sergot and Paliouras, "An event calculus for event
+recognition", TKDE 2015), for all fluents of a kind in one scan; several values as its `broken` has them.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The algebra of interval lists: union, intersection, difference, clipping, length, joins between keys. No metric.
 
 Every list holds all keys on one flat timeline (`key << shift | time`), so each verb is a single merge loop. An end
-`key|mask` means "open" and needs no special case: it lies below the next key's first point.
+`key|mask` means "open" and needs no special case: it lies below the next key's first point. Union, intersection and
+difference are RTEC's `union_all`, `intersect_all` and `relative_complement_all` (Artikis, Sergot and Paliouras, 2015).
 """
 
 from __future__ import annotations

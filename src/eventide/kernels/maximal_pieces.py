@@ -1,8 +1,8 @@
 """Maximal intervals of high probability in a piece of a stream: sums, starts and ends. Holds no state of streams.
 
 With P[e] the sum of (probability - threshold) before point e, the interval [s, e) qualifies iff P[e] >= P[s]. A start
-is useful only if P[s] is below all earlier sums (Proposition 11 of the thesis on oPIEC), so the *support set* holds the
-strict minima of P so far, oldest first, and an end looks for the oldest one not above it.
+is useful only if P[s] is below all earlier sums (Mantenoglou's thesis on oPIEC, Proposition 11), so the *support set*
+holds the strict minima of P so far, oldest first, and an end looks for the oldest one not above it.
 
 Sums are exact: probabilities are decimals with 15 digits, the most that a double holds, counted in units of 10^-15. A
 sum is two words, `high * 2^20 + low`, which is enough for nine thousand million points of a stream. Within a piece one

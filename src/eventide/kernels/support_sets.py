@@ -1,5 +1,7 @@
 """Which elements a full support set gives up: the oPIEC^b, oPIEC^bd and first-in-first-out rules. Finds no intervals.
 
+The first two are of Mantenoglou's thesis (Athens 2024), chapter 6.
+
 A support set is given by its columns: `at`, the points; `highs` and `lows`, the sums before them (falling, in two
 words, see `maximal_probability`); `plains`, the same sums in doubles where the published program is followed.
 """
@@ -85,7 +87,7 @@ def _move(source: int, target: int, at: Array, highs: Array, lows: Array, plains
 
 @jit
 def _drop_shortest(keys, excess, at, highs, lows, plains, count):  # type: ignore[no-untyped-def]
-    """Drop the `excess` elements with the shortest score ranges: support set maintenance of oPIEC^b (section 6.2.1).
+    """Drop the `excess` elements with the shortest score ranges: support set maintenance of oPIEC^b (thesis, 6.2.1).
 
     Where equal ranges straddle the cut, the result is that of one scan which holds the first `excess` elements, and
     lets each later, strictly shorter one take the place of the oldest of the longest held.

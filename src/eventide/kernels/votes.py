@@ -6,6 +6,9 @@ offsets[j+1]`. Not for rules that ask about the states themselves (see `best_pat
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -41,6 +44,42 @@ def _hold(on: Mask, offsets: Array, before: Mask, holds: Mask, after: Mask) -> N
             holds[i] = state
             state = on[1, i] | (state & (not on[0, i]))
         after[j] = state
+
+
+@jit
+def _decide(columns: Mask, first: Array, literals: Array, kinds: Mask, weights: Floats, offsets: Array, before: Mask,
+            fires: Mask, on: Mask, holds: Mask, after: Mask) -> int:
+    """All of `decide`; the first instance whose rows end before they begin, or -1."""
+    rows = columns.shape[1]
+    for j in range(offsets.shape[0] - 1):
+        if offsets[j + 1] < offsets[j]:
+            return j
+    sums = np.empty((2, min(_ROWS, rows)))
+    for low in range(0, rows, _ROWS):
+        size = min(_ROWS, rows - low)
+        sums[:] = 0.0
+        for r in range(fires.shape[0]):
+            row = fires[r, low : low + size]
+            row[:] = True
+            for at in range(first[r], first[r + 1]):
+                if literals[at] >= 0:
+                    column = columns[literals[at], low : low + size]
+                    for i in range(size):
+                        row[i] &= column[i]
+                else:
+                    column = columns[~literals[at], low : low + size]
+                    for i in range(size):
+                        row[i] &= not column[i]
+            weight = weights[r]
+            if weight != 0.0:
+                total = sums[np.int64(kinds[r])]
+                for i in range(size):
+                    total[i] += weight * row[i]
+        for kind in range(2):
+            for i in range(size):
+                on[kind, low + i] = sums[kind, i] > 0.0
+    _hold(on, offsets, before, holds, after)
+    return -1
 
 
 @jit
@@ -83,6 +122,19 @@ def check_offsets(offsets: Array, rows: int) -> None:
         raise ArrayError("offsets", "not ascending", int(falls[0]) + 1)
 
 
+def check_weights(weights: Floats) -> None:
+    """Raise ArrayError unless all weights are finite numbers.
+
+    >>> check_weights(np.array([1.0, np.inf]))
+    Traceback (most recent call last):
+    eventide.errors.ArrayError: weights: not a finite number at index 1
+    """
+    check_array("weights", weights, np.float64)
+    wrong = np.flatnonzero(~np.isfinite(weights))
+    if wrong.size:
+        raise ArrayError("weights", "not a finite number", int(wrong[0]))
+
+
 def vote(fires: Mask, kinds: Mask, weights: Floats) -> Mask:
     """Where the rules of a kind that fire have a positive sum of weights: row 0 for kind False, row 1 for kind True.
 
@@ -94,15 +146,64 @@ def vote(fires: Mask, kinds: Mask, weights: Floats) -> Mask:
     """
     check_matrix("fires", fires)
     check_array("kinds", kinds, np.bool_)
-    check_array("weights", weights, np.float64)
+    check_weights(weights)
     check_same_length("kinds", kinds, "fires", fires.shape[0])
     check_same_length("weights", weights, "fires", fires.shape[0])
-    wrong = np.flatnonzero(~np.isfinite(weights))
-    if wrong.size:
-        raise ArrayError("weights", "not a finite number", int(wrong[0]))
     on = np.empty((2, fires.shape[1]), np.bool_)
     _vote(fires, kinds, weights, on)
     return on
+
+
+class Bodies(NamedTuple):
+    """Bodies over columns, flat: number i has `literals[offsets[i] : offsets[i+1]]`; `~c` denies column c."""
+
+    offsets: Array
+    literals: Array
+
+    @classmethod
+    def of(cls, bodies: Sequence[Sequence[int]]) -> Bodies:
+        """Bodies from lists.
+
+        >>> Bodies.of([(0, ~1), ()]).literals.tolist()
+        [0, -2]
+        """
+        offsets = np.cumsum([0, *map(len, bodies)], dtype=np.int64)
+        return cls(offsets, np.array([literal for body in bodies for literal in body], np.int64))
+
+
+class Decided(NamedTuple):
+    """Where bodies are true, what they turn on (see `vote`), and the states that follow (see `hold`)."""
+
+    fires: Mask
+    on: Mask
+    holds: Mask
+    after: Mask
+
+
+def decide(columns: Mask, bodies: Bodies, kinds: Mask, weights: Floats, offsets: Array, before: Mask) -> Decided:
+    """Bodies, votes and states in one call: for small batches the calls cost more than the rows.
+
+    The caller has checked that `bodies` name columns that exist, and that each has a kind and a weight.
+
+    >>> columns = np.array([[1, 0, 0, 0], [0, 0, 1, 0]], bool)
+    >>> decided = decide(columns, Bodies.of([(0,), (1, ~0)]), np.array([True, False]), np.ones(2), np.array([0, 4]),
+    ...                  np.array([False]))
+    >>> decided.holds.tolist()
+    [False, True, True, False]
+    """
+    check_matrix("columns", columns)
+    check_array("offsets", offsets)
+    check_array("before", before, np.bool_)
+    rows, instances = columns.shape[1], before.shape[0]
+    if offsets.shape[0] != instances + 1 or offsets[0] != 0 or offsets[-1] != rows:
+        check_offsets(offsets, rows)
+        check_same_length("before", before, "offsets without its last", offsets.shape[0] - 1)
+    decided = Decided(np.empty((kinds.shape[0], rows), np.bool_), np.empty((2, rows), np.bool_),
+                      np.empty(rows, np.bool_), np.empty(instances, np.bool_))
+    wrong = _decide(columns, bodies.offsets, bodies.literals, kinds, weights, offsets, before, *decided)
+    if wrong >= 0:
+        raise ArrayError("offsets", "not ascending", wrong + 1)
+    return decided
 
 
 def hold(on: Mask, offsets: Array, before: Mask) -> tuple[Mask, Mask]:

@@ -18,6 +18,7 @@ from eventide.lars.splitting import GIVEN, Split, split
 from eventide.lars.stable_models import Models
 from eventide.lars.streams import in_order, read
 from eventide.lars.values import ground_text, python_value
+from eventide.notebook import changes_html
 from eventide.syntax.lars_trees import LarsTree, Predicate
 
 Told = tuple[Point, int | None]
@@ -55,6 +56,9 @@ class AnswerChanges:
     def removed(self) -> pa.Table:
         """The rows that went: open intervals that have ended."""
         return self._table(self._went)
+
+    def _repr_html_(self) -> str:
+        return changes_html(self)
 
     def _table(self, rows: list[Row]) -> pa.Table:
         ordered = sorted(rows, key=lambda row: (row[0].name, str(row[0].row), row[1] or 0, row[2]))

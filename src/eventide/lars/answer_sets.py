@@ -2,7 +2,8 @@
 
 Rows of lower predicates come and go; rules are grounded by them (`grounding`), and instances stay as long as their
 rows do. The ground program of a time-point is solved by clingo (`stable_models`), part by part. Where the upper rules
-ask about now only, nothing happens between two changes, so each answer is for a stretch of time-points.
+ask about now only, nothing happens between two changes, so each answer is for a stretch of time-points. Ticker
+(Beck, Eiter and Folie, TPLP 2017) asks clingo at every time-point, or mends one answer.
 """
 
 from __future__ import annotations

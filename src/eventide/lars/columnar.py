@@ -1,5 +1,8 @@
 """Stratified LARS programs to plans of the temporal algebra. Everything is evaluated for all time-points at once.
 
+The semantics is that of Beck, Dao-Tran and Eiter, "LARS: a logic-based framework for analytic reasoning over streams"
+(AIJ 2018).
+
 Atoms derived at t belong to the evaluation at t alone: a relation is over evaluation times, and an atom of another
 time-point carries that as a stamp (see `windows`). Recursion at one t is a cycle of rules that only adds; it is
 repeated until nothing comes. Programs in which a predicate depends on its own absence are not compiled here.

@@ -13,8 +13,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from eventide.analysis.patterns import substitute
 from eventide.lars.values import Value, compare, evaluate, ground_text, term_of, value_of
 from eventide.syntax.lars_trees import Comparison, Literal, Predicate, Rule, Window, argument_text
+from eventide.syntax.lars_trees import Element as Part
 from eventide.syntax.terms import Term, Variable, arguments_of
 
 Row = tuple[Value, ...]
@@ -66,6 +68,7 @@ class _Join:
 
 
 _Step = _Join | Comparison
+_TRIED = 1000  # so many ways to go on are looked at
 
 
 class _Rows:
@@ -174,6 +177,60 @@ class Grounder:
     def rows(self, pattern: int) -> tuple[Row, ...]:
         """The rows of a pattern that hold."""
         return tuple(self._rows[pattern].rows)
+
+    def nearest(self, number: int, binding: Binding) -> tuple[Binding, tuple[tuple[Part, bool | None], ...]]:
+        """How far a rule comes with some variables bound: the values with which most parts of its body hold, and all
+        parts in the order in which they were tried: those that hold, the one that fails first, those left untried.
+
+        Parts are tried in the order of the text, as far as their variables allow it. What may hold counts as holding.
+
+        >>> from eventide.syntax.lars import parse
+        >>> grounder = Grounder(parse("h(X) :- p(X), q(X,Y), Y > 1, not r(X).").tree.rules)
+        >>> added = [grounder.add(Element(place, row)) for place, row in enumerate([("a",), ("a", 1)])]
+        >>> binding, parts = grounder.nearest(0, {"X": "a"})
+        >>> binding["Y"], [(str(part), held) for part, held in parts]
+        (1, [('p(a)', True), ('q(a,1)', True), ('1 > 1', False), ('not r(a)', None)])
+        """
+        body = self.rules[number].body
+        best: tuple[Binding, tuple[int, ...]] = (binding, ())
+        waiting, tried = [best], 0
+        while waiting and tried < _TRIED:
+            known, held = waiting.pop()
+            tried += 1
+            if len(held) > len(best[1]):
+                best = known, held
+            place = self._next_part(body, held, known)
+            if place is None:
+                break
+            waiting += [(more, (*held, place)) for more in reversed(list(self._ways(body[place], known)))]
+        known, held = best
+        failed = self._next_part(body, held, known)
+        order = [*held, *([] if failed is None else [failed])]
+        rest = [place for place in range(len(body)) if place not in order]
+        terms = {name: term_of(value) for name, value in known.items()}
+        parts = [substitute(body[place], terms) for place in (*order, *rest)]
+        return known, tuple((part, True if at < len(held) else False if at == len(held) else None)
+                            for at, part in enumerate(parts))
+
+    def _next_part(self, body: Sequence[Part], held: Sequence[int], known: Binding) -> int | None:
+        """The first part of a body that is left and can be decided."""
+        bound = set(known)
+        return next((place for place, part in enumerate(body) if place not in held and (
+            _is_ready(part, bound) if isinstance(part, Comparison) else
+            not part.negated or {variable.name for variable in part.variables()} <= bound)), None)
+
+    def _ways(self, part: Part, known: Binding) -> Iterator[Binding]:
+        """The bindings under which a part of a body holds."""
+        if isinstance(part, Comparison):
+            extended = _decide(part, known)
+            if extended is not None:
+                yield extended
+        elif part.negated:
+            if not self.holds(Element(self.pattern(part), _row(_terms(part), known))):
+                yield known
+        else:
+            terms = _terms(part)
+            yield from filter(None, (_match(terms, row, known) for row in self.rows(self.pattern(part))))
 
     # Before the first fact: in which order the parts of a body are looked up
 

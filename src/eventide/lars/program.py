@@ -28,10 +28,11 @@ from eventide.lars.session import LarsSession
 from eventide.lars.splitting import split
 from eventide.lars.stable_models import Models
 from eventide.lars.values import python_value, term_of
-from eventide.syntax.diagnostics import Diagnostic, errors_first
+from eventide.notebook import program_html
+from eventide.syntax.diagnostics import Diagnostic, Diagnostics, errors_first
 from eventide.syntax.lars import parse as read_rules
 from eventide.syntax.lars_trees import LarsTree, Predicate
-from eventide.syntax.terms import Atom, Compound
+from eventide.syntax.terms import Atom, Compound, template_of
 
 
 class LarsProgram:
@@ -52,7 +53,16 @@ class LarsProgram:
         >>> [d.code for d in ev.parse("h(X) :- a [5], not b(Y).", language="lars").check()]
         ['unsafe-variable', 'unsafe-variable']
         """
-        return errors_first(self.model.diagnostics)
+        return Diagnostics(errors_first(self.model.diagnostics), self.texts)
+
+    def _repr_html_(self) -> str:
+        model = self.model
+        rows = [[template_of(*predicate), "input"] for predicate in model.inputs]
+        rows += [[template_of(*predicate), "background"] for predicate in model.background]
+        rows += [[template_of(*predicate), f"concluded ({component.way})"]
+                 for component in model.components for predicate in component.predicates]
+        return program_html("LARS program", ("name", "is"), rows,
+                            Diagnostics(errors_first(model.diagnostics), self.texts)._repr_html_())
 
     def require_sound(self) -> None:
         """Raise ProgramError with every error found, if there is one."""

@@ -27,6 +27,7 @@ from eventide.lars.streams import fact_of, in_order, read
 from eventide.lars.ticks.machine import Event, Key, Machine, by_changes
 from eventide.lars.ticks.rows import Row
 from eventide.lars.values import Value, ground_text, python_value
+from eventide.notebook import changes_html
 from eventide.syntax.lars_trees import LarsTree, Predicate
 from eventide.syntax.terms import Number
 
@@ -71,6 +72,9 @@ class LarsChanges:
     def removed(self) -> pa.Table:
         """The rows that went: open intervals that have ended."""
         return _table(self._went, self._rules)
+
+    def _repr_html_(self) -> str:
+        return changes_html(self)
 
 
 class Retained:

@@ -28,6 +28,8 @@ from eventide.syntax.terms import Atom, Number, arguments_of, functor_of
 _PLAIN = re.compile(r"\s*([a-z]\w*)\s*(?:\((.*)\))?\s*\.?\s*\Z", re.ASCII)
 _ARGUMENT = re.compile(r"\s*(?:(-?[0-9]{1,18})|([a-z]\w*)|\"([^\"\\\n]*)\")\s*(,|\Z)", re.ASCII)
 LATEST = 2**62
+LISTED = "<stream>"
+"""The source of facts that were given as a list."""
 MOST_ARGUMENTS = 64
 
 
@@ -49,7 +51,7 @@ def read(events: object, *, bad_rows: BadRows = "fail", bad_file: str | os.PathL
     parts = []
     for source in sources:
         if _is_stream(source):
-            parts.append(_of_items(((i, item) for i, item in enumerate(source, 1)), "<stream>"))  # type: ignore[arg-type]
+            parts.append(_of_items(((i, item) for i, item in enumerate(source, 1)), LISTED))  # type: ignore[arg-type]
         elif isinstance(source, str | os.PathLike) and (text := _stream_text(os.fspath(source))) is not None:
             parts.append(_of_items(_lines(text), text.source))
         else:
@@ -95,6 +97,19 @@ def in_order(facts: Facts) -> Iterator[tuple[int, str, tuple[Value, ...]]]:
     found.sort(key=lambda fact: fact[0])
     for _, time, name, row in found:
         yield time, name, row
+
+
+def lines_of(source: str) -> dict[int, list[tuple[int, Sequence[str]]]] | None:
+    """The lines of a file of time-points, each with its facts, by time; None for all other sources."""
+    text = _stream_text(source) if os.path.exists(source) else None
+    if text is None:
+        return None
+    found: dict[int, list[tuple[int, Sequence[str]]]] = {}
+    for line, item in _lines(text):
+        entry = _entry(item)
+        if entry is not None:
+            found.setdefault(entry[0], []).append((line, entry[1]))
+    return found
 
 
 def fact_of(text: str) -> tuple[str, tuple[Value, ...]] | None:

@@ -81,8 +81,8 @@ class Layout:
                 out[:] = _same(template, batch.arguments)[:, None]
             else:
                 direct = len(template) == 1 and template[0].positive
-                bindings = (_Bindings.of(batch.facts[template[0].table], template[0]) if direct
-                            else _joined(template, batch))
+                bindings = (Bindings.of(batch.facts[template[0].table], template[0]) if direct
+                            else solutions_of(template, batch))
                 groups.write(bindings, out)
         return columns.reshape(len(self.templates), shape[0] * shape[1])
 
@@ -107,7 +107,7 @@ def layout_of(clauses: Sequence[Clause], examples: Examples) -> Layout:
     numbers: dict[Template, int] = {}
     bodies, initiates = [], []
     for clause in clauses:
-        reader = _ClauseReader(clause, examples)
+        reader = ClauseReader(clause, examples)
         bodies.append(tuple(number if positive else ~number for template, positive in reader.templates()
                             for number in [numbers.setdefault(template, len(numbers))]))
         initiates.append(functor_of(clause.head)[0] == "initiatedAt")
@@ -115,7 +115,7 @@ def layout_of(clauses: Sequence[Clause], examples: Examples) -> Layout:
     return Layout(tuple(numbers), tuple(bodies), np.array(initiates, np.bool_), sizes)
 
 
-class _ClauseReader:
+class ClauseReader:
     """One clause, its variables numbered: the head's arguments first."""
 
     def __init__(self, clause: Clause, examples: Examples) -> None:
@@ -239,14 +239,14 @@ def _canonical(group: Sequence[Condition], arity: int) -> tuple[Condition, ...]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Bindings:
+class Bindings:
     """Values of variables that make conditions true, row by row."""
 
     values: dict[int, Array]
     rows: int
 
     @classmethod
-    def of(cls, facts: CodedFacts, condition: Condition) -> _Bindings:
+    def of(cls, facts: CodedFacts, condition: Condition) -> Bindings:
         """What makes one condition true, its sign aside."""
         keep = np.ones(facts.codes[0].shape[0], np.bool_)
         values: dict[int, Array] = {}
@@ -267,24 +267,24 @@ class _Bindings:
             keep &= column <= condition.limit if facts.direction == "lessThan" else column >= condition.limit
         return cls({name: column[keep] for name, column in values.items()}, int(np.count_nonzero(keep)))
 
-    def taken(self, rows: Array | Mask) -> _Bindings:
+    def taken(self, rows: Array | Mask) -> Bindings:
         """Some of the rows."""
         number = int(np.count_nonzero(rows)) if rows.dtype == np.bool_ else rows.shape[0]
-        return _Bindings({name: column[rows] for name, column in self.values.items()}, number)
+        return Bindings({name: column[rows] for name, column in self.values.items()}, number)
 
-    def joined(self, other: _Bindings) -> _Bindings:
+    def joined(self, other: Bindings) -> Bindings:
         """All pairs of rows that agree in the variables of both."""
-        left, right = join(*_keys(self, other))
+        left, right = join(*row_keys(self, other))
         mine, others = self.taken(left), other.taken(right)
-        return _Bindings(others.values | mine.values, mine.rows)
+        return Bindings(others.values | mine.values, mine.rows)
 
-    def without(self, other: _Bindings) -> _Bindings:
+    def without(self, other: Bindings) -> Bindings:
         """The rows that agree with none of the other, all of whose variables are bound here."""
-        left, right = _keys(self, other)
+        left, right = row_keys(self, other)
         return self.taken(~contains(left, right))
 
 
-def _keys(left: _Bindings, right: _Bindings) -> tuple[Array, Array]:
+def row_keys(left: Bindings, right: Bindings) -> tuple[Array, Array]:
     """A number for each row on both sides, equal where the shared variables are; numbered anew, so that they fit."""
     both = np.zeros(left.rows + right.rows, np.int64)
     for name in left.values.keys() & right.values.keys():
@@ -293,10 +293,10 @@ def _keys(left: _Bindings, right: _Bindings) -> tuple[Array, Array]:
     return both[: left.rows], both[left.rows :]
 
 
-def _joined(conditions: tuple[Condition, ...], batch: Batch) -> _Bindings:
+def solutions_of(conditions: tuple[Condition, ...], batch: Batch) -> Bindings:
     """The solutions of conditions that share variables."""
-    positive = [_Bindings.of(batch.facts[each.table], each) for each in conditions if each.positive]
-    denied = [_Bindings.of(batch.facts[each.table], each) for each in conditions if not each.positive]
+    positive = [Bindings.of(batch.facts[each.table], each) for each in conditions if each.positive]
+    denied = [Bindings.of(batch.facts[each.table], each) for each in conditions if not each.positive]
     bound = {name for each in positive for name in each.values}
     if not all(each.values.keys() <= bound for each in denied):
         positive.append(_grid(batch))  # a denied condition asks about a row, not only about what facts name
@@ -304,14 +304,14 @@ def _joined(conditions: tuple[Condition, ...], batch: Batch) -> _Bindings:
     while positive:
         shared = [len(solutions.values.keys() & each.values.keys()) for each in positive]
         solutions = solutions.joined(positive.pop(int(np.argmax(shared))))
-    return reduce(_Bindings.without, denied, solutions)
+    return reduce(Bindings.without, denied, solutions)
 
 
-def _grid(batch: Batch) -> _Bindings:
+def _grid(batch: Batch) -> Bindings:
     """Every row of the batch."""
     instances, points = batch.instances.shape[0], batch.times.shape[0]
     values = {i: np.repeat(column, points) for i, column in enumerate(batch.arguments.T)}
-    return _Bindings(values | {TIME: np.tile(np.arange(points), instances)}, instances * points)
+    return Bindings(values | {TIME: np.tile(np.arange(points), instances)}, instances * points)
 
 
 class _Groups:
@@ -321,7 +321,7 @@ class _Groups:
         self.batch, self.sizes = batch, sizes
         self.known: dict[tuple[int, ...], tuple[Array, Array]] = {}
 
-    def write(self, bindings: _Bindings, out: Mask) -> None:
+    def write(self, bindings: Bindings, out: Mask) -> None:
         """The rows, instances by points, for which there is a binding."""
         names = tuple(sorted(name for name in bindings.values if 0 <= name < len(self.sizes)))
         if names not in self.known:

@@ -7,7 +7,7 @@ next point of a stream is the next observed one, however far. Labels are closed-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -97,6 +97,8 @@ class Batch:
     outside: int
     """Labels at points of the batch whose instances have no rows, as the facts do not name their arguments."""
     facts: tuple[CodedFacts, ...]
+    examples: Examples = field(repr=False)
+    """What the batch is a part of: the numbers in its facts stand for the values there."""
 
     @property
     def offsets(self) -> Array:
@@ -106,6 +108,10 @@ class Batch:
     def following(self) -> Judgements:
         """The label that judges each row: the one at the next point, one past the batch for its last (see `counts`)."""
         return next_labels(self.labels, self.offsets, self.after)
+
+    def following_inside(self) -> Judgements:
+        """The same, but nothing for the last points: a label past the batch is tested before it is learnt from."""
+        return next_labels(self.labels, self.offsets)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,6 +136,23 @@ class Examples:
     def types(self) -> tuple[str, ...]:
         """The types of the fluent's arguments."""
         return tuple(place.type for place in self.target.places[:-1])
+
+    def only(self, streams: Sequence[str | int]) -> Examples:
+        """The same without the facts of other streams; numbers stand for the same values.
+
+        >>> modes, _ = read_modes("modeh(initiatedAt(rich(+person),+time))\\nmodeb(happensAt(win(+person),+time))")
+        >>> wins = table("happensAt(win(+person),+time)", ["ann", "bob"], [1, 4], streams=["a", "b"])
+        >>> labels = table("holdsAt(rich(+person),+time)", ["bob"], [4], streams=["b"])
+        >>> [facts.points.tolist() for facts in examples_of(modes, [wins], labels).only(["b"]).facts]
+        [[1]]
+        """
+        inside = np.zeros(self.times.shape[0], np.bool_)
+        for number in map(self.streams.index, streams):
+            inside[self.bounds[number] : self.bounds[number + 1]] = True
+        facts = tuple(each if each.points is None else replace(
+            each, codes=tuple(column[inside[each.points]] for column in each.codes),
+            points=each.points[inside[each.points]]) for each in self.facts)
+        return replace(self, facts=facts)
 
     def batches(self, size: int, streams: Sequence[str | int] | None = None) -> Iterator[Batch]:
         """Mini-batches of `size` points, stream by stream in the order given; the last of a stream may be smaller.
@@ -175,7 +198,7 @@ class Examples:
             following = np.zeros(instances.shape[0], np.bool_)
             following[_places(instances, self.label_instances[after:end])[1]] = True
         return Batch(stream, begins, self.times[low:high], arguments, instances, labels.reshape(-1), following,
-                     int(np.count_nonzero(~named)), facts)
+                     int(np.count_nonzero(~named)), facts, self)
 
     def _arguments(self, facts: tuple[CodedFacts, ...]) -> Array:
         """All combinations of the things that facts name, ascending.
@@ -204,8 +227,8 @@ class Examples:
 def examples_of(modes: Modes, tables: Sequence[Table], labels: Table) -> Examples:
     """Tables and labels as examples. Times are those of the place that has the type of the label's last place.
 
-    The fluent is the `examplePattern` of the modes or, without one, that of the first head. If it is declared
-    irreflexive, no instance has the same thing twice. Streams come in the order in which the tables name them.
+    The fluent is an `examplePattern` of the modes or, without any, that of a head. If it is declared irreflexive, no
+    instance has the same thing twice. Streams come in the order in which the tables name them.
 
     >>> modes, _ = read_modes("modeh(initiatedAt(rich(+person),+time))\\nmodeb(happensAt(win(+person),+time))")
     >>> wins = table("happensAt(win(+person),+time)", ["ann", "bob"], [3, 8])
@@ -213,12 +236,25 @@ def examples_of(modes: Modes, tables: Sequence[Table], labels: Table) -> Example
     >>> [(batch.times.tolist(), batch.labels.tolist()) for batch in found.batches(50)]
     [([3, 8], [False, True, False, False])]
     """
-    target = _target(modes)
-    if _shape(labels.mode) != _shape(target):
-        raise EventideError(f"labels are of the shape {labels.mode}, but what is to be learnt is {target}")
-    time_type = target.places[-1].type
-    given = [*tables, labels]
-    times = [_time_place(each.mode, time_type) for each in given]
+    return examples_of_each(modes, tables, [labels])[0]
+
+
+def examples_of_each(modes: Modes, tables: Sequence[Table], labels: Sequence[Table]) -> tuple[Examples, ...]:
+    """The same tables as examples of several fluents, each with labels of its own; see `examples_of`.
+
+    Values have the same numbers in all of them, and batches of one size have the same points.
+
+    >>> modes, _ = read_modes("modeh(initiatedAt(rich(+person),+time))\\nmodeh(initiatedAt(glad(+person),+time))")
+    >>> wins = table("happensAt(win(+person),+time)", ["ann", "bob"], [3, 8])
+    >>> labels = [table(f"holdsAt({name}(+person),+time)", ["bob"], [8]) for name in ("glad", "rich")]
+    >>> [str(each.target) for each in examples_of_each(modes, [wins], labels)]
+    ['holdsAt(glad(+person), +time)', 'holdsAt(rich(+person), +time)']
+    """
+    targets = [_target(modes, each.mode) for each in labels]
+    if len({target.places[-1].type for target in targets}) != 1:
+        raise EventideError("the fluents that are to be learnt together have times of one type")
+    given = [*tables, *labels]
+    times = [_time_place(each.mode, targets[0].places[-1].type) for each in given]
     thresholds = [_threshold(each.mode, modes) for each in given]
     domains, coded = _coded(given, times, [at for at, _ in thresholds])
     for each, at in zip(given, times, strict=True):
@@ -231,7 +267,7 @@ def examples_of(modes: Modes, tables: Sequence[Table], labels: Table) -> Example
     distinct = np.unique(np.concatenate(every))
     keys = [owner * distinct.shape[0] + np.searchsorted(distinct, each)
             for owner, each in zip(owners, every, strict=True)]
-    observed = np.unique(np.concatenate([np.empty(0, np.int64), *keys[:-1]]))  # the last are the labels
+    observed = np.unique(np.concatenate([np.empty(0, np.int64), *keys[: -len(labels)]]))  # labels are no observations
     bounds = np.searchsorted(observed, np.arange(len(streams) + 1) * distinct.shape[0])
 
     facts, points = [], dict(zip(timed, keys, strict=True))
@@ -242,13 +278,17 @@ def examples_of(modes: Modes, tables: Sequence[Table], labels: Table) -> Example
             codes, ranks = tuple(column[order] for column in codes), np.searchsorted(observed, points[i][order])
         facts.append(CodedFacts(each.mode, codes, ranks, times[i], *thresholds[i]))
 
-    sizes = [domains[place.type].shape[0] for place in target.places[:-1]]
-    numbers = instance_numbers(np.stack([*coded[-1][:-1], np.zeros_like(keys[-1])], axis=1)[:, :-1], sizes)
-    seen, places = _places(observed, keys[-1])
-    pairs = np.unique(np.stack([places, numbers[seen]]), axis=1)
-    return Examples(target, domains, tuple(facts), streams, bounds, distinct[observed % max(distinct.shape[0], 1)],
-                    pairs[0], pairs[1], int(np.unique(np.stack([keys[-1], numbers])[:, ~seen], axis=1).shape[1]),
-                    target.subject in modes.irreflexive)
+    found = []
+    for i, target in enumerate(targets, len(tables)):
+        sizes = [domains[place.type].shape[0] for place in target.places[:-1]]
+        numbers = instance_numbers(np.stack([*coded[i][:-1], np.zeros_like(points[i])], axis=1)[:, :-1], sizes)
+        seen, places = _places(observed, points[i])
+        pairs = np.unique(np.stack([places, numbers[seen]]), axis=1)
+        unobserved = np.unique(np.stack([points[i], numbers])[:, ~seen], axis=1).shape[1]
+        found.append(Examples(target, domains, tuple(facts), streams, bounds,
+                              distinct[observed % max(distinct.shape[0], 1)], pairs[0], pairs[1], int(unobserved),
+                              target.subject in modes.irreflexive))
+    return tuple(found)
 
 
 def instance_numbers(arguments: Array, sizes: Sequence[int]) -> Array:
@@ -293,10 +333,19 @@ def _column(values: npt.ArrayLike, where: str) -> Column:
     raise EventideError(f"{where}: expected text, whole numbers or finite floats, none missing")
 
 
-def _target(modes: Modes) -> Mode:
+def _target(modes: Modes, labels: Mode) -> Mode:
+    """What the labels are about; one of the declared fluents."""
     if not modes.examples and not modes.heads:
         raise EventideError("the modes name no fluent: write examplePattern(holdsAt(moving(+person,+person),+time))")
-    mode = (modes.examples or modes.heads)[0]
+    targets = [_fluent_at(mode) for mode in modes.examples or modes.heads]
+    for target in targets:
+        if _shape(labels) == _shape(target):
+            return target
+    known = ", ".join(dict.fromkeys(map(str, targets)))
+    raise EventideError(f"labels are of the shape {labels}, but what is to be learnt is {known}")
+
+
+def _fluent_at(mode: Mode) -> Mode:
     if not isinstance(mode.atom, Compound) or len(mode.atom.args) != 2 or mode.places[-1:] == () \
             or mode.places[-1].path != (2,):
         raise EventideError(f"{mode} is not about a fluent at a time, such as holdsAt(moving(+person,+person),+time)")

@@ -1,10 +1,11 @@
 """States from weighted rules over columns: crisp, by vote, or by Algorithm 1. Not for rules that ask about the states.
 
-Katzouris and Artikis, "Online Learning Probabilistic Event Calculus Theories in Answer Set Programming" (KR 2020). By
-its equations (1)-(3) a true head satisfies every rule that fires for it, so the most probable state has a head where
-the weights of the rules that fire for it have a positive sum: a vote. Its Algorithm 1 lets each rule stay out, so a
-head is on where some firing rule has a positive weight. Neither needs a search as long as no body and no constraint
-depends on what is concluded; `components` is for the rest. An initiation is stronger than a termination at a point.
+Katzouris and Artikis, "WOLED: a tool for online learning weighted answer set rules for temporal reasoning under
+uncertainty" (KR 2020). By its equations (1)-(3) a true head satisfies every rule that fires for it, so the most
+probable state has a head where the weights of the rules that fire for it have a positive sum: a vote. Its Algorithm 1
+lets each rule stay out, so a head is on where some firing rule has a positive weight. Neither needs a search as long as
+no body and no constraint depends on what is concluded; `components` is for the rest. An initiation is stronger than a
+termination at a point.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import numpy as np
 
 from eventide.errors import ArrayError
 from eventide.kernels.arrays import Array, Mask, check_array, check_same_length
-from eventide.kernels.votes import Floats, check_matrix, hold, vote
+from eventide.kernels.joins import contains
+from eventide.kernels.votes import Bodies, Floats, check_matrix, check_weights, decide, hold, vote
 
 Mode = Literal["vote", "algorithm1", "crisp"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -97,10 +99,44 @@ def infer(fires: Mask, initiates: Mask, weights: Floats, offsets: Array, before:
     [3, 4, 5, 9, 10]
     """
     check_mode(mode)
-    votes = weights if mode == "vote" else np.ones_like(weights) if mode == "crisp" else (weights > 0).astype(float)
-    on = vote(fires, initiates, votes)
+    on = vote(fires, initiates, _votes(weights, mode))
     holds, after = hold(on, offsets, before)
     return Inferred(fires, initiates, weights, mode, on, holds, after)
+
+
+def _votes(weights: Floats, mode: Mode) -> Floats:
+    """What each rule counts where it fires."""
+    return weights if mode == "vote" else np.ones_like(weights) if mode == "crisp" else (weights > 0).astype(float)
+
+
+class Theory:
+    """Weighted rules over columns, prepared once for many batches: `infer` then is one compiled call a batch.
+
+    Bodies are those of `firing`, and the result is that of `infer`:
+
+    >>> theory = Theory([(0,), (1, ~0)], np.array([True, False]), np.array([2.0, 1.0]))
+    >>> columns = np.array([[1, 0, 0, 0], [0, 0, 1, 0]], bool)
+    >>> theory.infer(columns, np.array([0, 4]), np.array([False])).holds.tolist()
+    [False, True, True, False]
+    """
+
+    def __init__(self, bodies: Sequence[Sequence[int]], initiates: Mask, weights: Floats, mode: Mode = "vote") -> None:
+        check_mode(mode)
+        check_array("initiates", initiates, np.bool_)
+        check_weights(weights)
+        check_same_length("initiates", initiates, "bodies", len(bodies))
+        check_same_length("weights", weights, "bodies", len(bodies))
+        self.initiates, self.weights, self.mode = initiates, weights, mode
+        self._bodies, self._votes = Bodies.of(bodies), _votes(weights, mode)
+        literals = self._bodies.literals
+        self._columns = int(np.where(literals < 0, ~literals, literals).max(initial=-1)) + 1
+
+    def infer(self, columns: Mask, offsets: Array, before: Mask) -> Inferred:
+        """What the rules say of the rows of a batch; see `infer` for rows and states."""
+        if columns.shape[0] < self._columns:
+            raise ArrayError("bodies", f"there is no column {self._columns - 1}")
+        decided = decide(columns, self._bodies, self.initiates, self._votes, offsets, before)
+        return Inferred(decided.fires, self.initiates, self.weights, self.mode, *decided[1:])
 
 
 class Carried:
@@ -124,13 +160,15 @@ class Carried:
     def take(self, instances: Array) -> Mask:
         """The state of each of the instances."""
         check_array("instances", instances)
-        return np.isin(instances, self._holding)
+        return contains(instances, self._holding) if self._holding.shape[0] else np.zeros(instances.shape[0], np.bool_)
 
     def put(self, instances: Array, after: Mask) -> None:
         """Replace the states of these instances."""
         check_array("instances", instances)
         check_same_length("after", after, "instances", instances.shape[0])
-        self._holding = np.union1d(np.setdiff1d(self._holding, instances), instances[after])
+        kept = self._holding[~contains(self._holding, instances)] if self._holding.shape[0] else self._holding
+        begun = instances[after]
+        self._holding = np.sort(np.concatenate([kept, begun])) if begun.shape[0] else kept
 
     def reset(self) -> None:
         """Forget all states: a new stream begins."""

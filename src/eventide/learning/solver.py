@@ -95,7 +95,8 @@ class _Encoding:
 
 def best_part(program: GroundProgram, inside: Mask, by_vote: bool) -> Part | None:
     """The optimum of the component of the instances `inside`; None if its constraints leave no states."""
-    control = clingo.Control(["--opt-mode=opt", "--opt-strategy=usc", "--warn=none"])
+    # All models that improve on the one before: the first is not always the best.
+    control = clingo.Control(["--models=0", "--opt-mode=opt", "--opt-strategy=usc", "--warn=none"])
     given = program.groundings
     use = np.flatnonzero(inside[given.instances])
     use = use[np.lexsort((given.rules[use], given.initiates[use], given.instances[use], given.points[use]))].tolist()

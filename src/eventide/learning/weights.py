@@ -1,4 +1,10 @@
-"""Weights of rules: AdaGrad with a soft threshold. Not for choosing rules; the gradients come from `counts`."""
+"""Weights of rules: AdaGrad with a soft threshold, and remedies. Not for choosing rules.
+
+The gradients of the paper come from `counts`. With them a rule that is on is only ever demoted, one that is off only
+promoted: its weight swings around 0, and whether it is on depends on where it stopped. The mean over all batches does
+not (`Average`). `logistic_gradients` are those of a smooth loss on the vote, under which a weight settles where the
+rule is right as often as its vote says. For a margin see `margins`.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +15,8 @@ import numpy as np
 
 from eventide.errors import ArrayError
 from eventide.kernels.arrays import Mask, check_array, check_same_length
-from eventide.kernels.votes import Floats
+from eventide.kernels.votes import Floats, check_matrix
+from eventide.learning.counts import UNKNOWN, Judgements
 
 INITIAL = 1e-5
 
@@ -34,6 +41,8 @@ class Weights(NamedTuple):
 class AdaGrad:
     """Steps that get smaller where gradients were large, pulled to 0 by `regularization` (paper of `inference`, 4.2).
 
+    AdaGrad is of Duchi, Hazan and Singer, "Adaptive subgradient methods" (JMLR 2011).
+
     `rate` is its eta, `regularization` its lambda, `delta` what is added to the root of the squares.
 
     >>> AdaGrad().step(Weights.fresh(1), np.array([-3.0])).values.round(5).tolist()
@@ -47,7 +56,8 @@ class AdaGrad:
     def __post_init__(self) -> None:
         for name, least in (("rate", "positive"), ("regularization", "0 or more"), ("delta", "0 or more")):
             value = getattr(self, name)
-            if not np.isfinite(value) or value < 0 or (value == 0 and least == "positive"):
+            if (isinstance(value, bool | str) or not np.isfinite(value) or value < 0
+                    or (value == 0 and least == "positive")):
                 raise ArrayError(name, f"expected a number that is {least}, got {value}")
 
     def coefficients(self, squares: Floats) -> Floats:
@@ -70,3 +80,61 @@ class AdaGrad:
         if fresh is not None:
             values = np.where(fresh, np.maximum(0.0, step * (-gradients - self.regularization)), values)
         return Weights(values, squares)
+
+
+@dataclass(frozen=True, slots=True)
+class Average:
+    """The mean of each rule's weight over the batches it was there for (Freund and Schapire 1999 for perceptrons).
+
+    >>> mean = Average.fresh(1).add(np.array([1.0])).add(np.array([0.0]))
+    >>> mean.values.tolist()
+    [0.5]
+    """
+
+    sums: Floats
+    numbers: Floats
+
+    @classmethod
+    def fresh(cls, number: int) -> Average:
+        """No batches yet."""
+        return cls(np.zeros(number), np.zeros(number))
+
+    @property
+    def values(self) -> Floats:
+        """The means; 0 for rules that were there for no batch."""
+        return np.divide(self.sums, self.numbers, out=np.zeros_like(self.sums), where=self.numbers > 0)
+
+    def add(self, weights: Floats) -> Average:
+        """With the weights after one more batch."""
+        check_same_length("weights", weights, "sums", self.sums.shape[0])
+        return Average(self.sums + weights, self.numbers + 1.0)
+
+
+def logistic_gradients(fires: Mask, initiates: Mask, weights: Floats, following: Judgements) -> Floats:
+    """The gradients of the logistic loss on the votes for initiations and on those for terminations.
+
+    A vote of v says that the head is right with probability 1 / (1 + exp(-v)); each judged row at which a rule of the
+    kind fires counts. As in `counts` they are what was said minus what is true, so they demote. `fires` has a row for
+    each rule.
+
+    >>> fires, following = np.array([[1, 1, 0, 1]], bool), np.array([1, 0, 1, UNKNOWN], np.int8)
+    >>> logistic_gradients(fires, np.array([True]), np.array([0.0]), following).tolist()
+    [0.0]
+    >>> logistic_gradients(fires, np.array([True]), np.array([2.0]), following).round(3).tolist()
+    [0.762]
+    """
+    check_matrix("fires", fires)
+    check_array("initiates", initiates, np.bool_)
+    check_array("weights", weights, np.float64)
+    check_array("following", following, np.int8)
+    check_same_length("initiates", initiates, "fires", fires.shape[0])
+    check_same_length("weights", weights, "fires", fires.shape[0])
+    check_same_length("following", following, "a row of fires", fires.shape[1])
+    gradients = np.zeros(fires.shape[0])
+    for kind in (False, True):
+        own = np.flatnonzero(initiates == kind)
+        rows = np.flatnonzero(fires[own].any(axis=0) & (following != UNKNOWN))
+        bodies = fires[np.ix_(own, rows)].astype(np.float64)
+        said = 0.5 * (1.0 + np.tanh(0.5 * (weights[own] @ bodies)))  # never overflows
+        gradients[own] = bodies @ (said - (following[rows] == int(kind)))
+    return gradients

@@ -1,4 +1,4 @@
-"""What need not be held of a stream: the compacting rules of the paper on stream reasoning in DatalogMTL, on cells.
+"""What need not be held of a stream: the compacting rules of Wałęga, Kaminski and Cuenca Grau (AAAI 2019), on cells.
 
 A #-fact says of an interval that an atom held at its ends and within every stretch of it that is long enough (Tables 4
 and 5). Which holes can be ignored is told by the shortest `<>-` that looks at the predicate; a hole that is exactly as

@@ -25,7 +25,8 @@ from eventide.mtl.cells import DenseFacts
 from eventide.mtl.facts import read_facts
 from eventide.mtl.materialisation import Compiled, Materialisation
 from eventide.mtl.results import MtlResult, joined_tables, predicate_table
-from eventide.syntax.diagnostics import Diagnostic, errors_first
+from eventide.notebook import program_html
+from eventide.syntax.diagnostics import Diagnostic, Diagnostics, errors_first
 from eventide.syntax.mtl import parse as parse_rules
 
 if TYPE_CHECKING:  # one answer over all facts needs none of them
@@ -54,7 +55,14 @@ class MtlProgram:
         >>> [d.code for d in ev.parse("P(X) :- <>+[0,1] Q(X), not R(Y).", language="mtl").check()]
         ['looks-ahead', 'unsafe-variable']
         """
-        return errors_first(self.model.diagnostics)
+        return Diagnostics(errors_first(self.model.diagnostics), self.texts)
+
+    def _repr_html_(self) -> str:
+        model = self.model
+        rows = [[model.levels.get(template, 0), template, "derived" if template in model.defined else "given"]
+                for template in model.predicates]
+        return program_html("DatalogMTL program", ("level", "name", "is"), sorted(rows, key=lambda row: row[0]),
+                            Diagnostics(errors_first(model.diagnostics), self.texts)._repr_html_())
 
     def require_sound(self) -> None:
         """Raise ProgramError with every error found, if there is one."""

@@ -1,4 +1,4 @@
-"""DatalogMTL over a stream, a step at a time: Algorithm 1 of the paper on stream reasoning in DatalogMTL, and the
+"""DatalogMTL over a stream, a step at a time: Algorithm 1 of Wałęga, Kaminski and Cuenca Grau (AAAI 2019), and its
 variant with #-facts, whose memory does not grow with the density of the data. Facts that come late are for `session`.
 
 Differences from the printed algorithm, none of which changes the answer: a step may take in many time points at once

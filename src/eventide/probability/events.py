@@ -105,6 +105,8 @@ class UncertainExecutor(Executor):
         """The fluents whose beginnings or ends something asks for."""
         self.circuits = Circuits(formulas)
         self.past: Past | None = None
+        self.applied: list[tuple[int, Array, Rows]] | None = None
+        """Where it is a list: the rules with a probability, the chances that are theirs, and the rows of these."""
 
     def run(self, plan: n.Plan, progress: Callable[[n.Stratum], None] | None = None,
             index: PlanIndex | None = None) -> None:
@@ -129,7 +131,7 @@ class UncertainExecutor(Executor):
             if found is None:
                 raise RuleError("not-probabilistic", f"'{type(node).__name__.lower()}' has no probabilities yet",
                                 "run the program without --probabilistic")
-            known = self._memo[id(node)] = found(self, node)
+            known = self._memo[id(node)] = self.measured(node, found, self, node)
             self._release(node)
         return known
 
@@ -283,6 +285,8 @@ def _uncertain(run: UncertainExecutor, node: n.Uncertain) -> Result:
     distinct = rows.take(permutation[~repeated])
     own = run.formulas.chances(np.full(distinct.length, node.probability),
                                time[permutation[~repeated]] + run.space.timeline.origin)
+    if run.applied is not None:
+        run.applied.append((node.rule, own, distinct))
     if rows.timed:
         offsets = np.append(np.flatnonzero(~repeated), rows.length)
         own = run.formulas.both(run.formulas.any_of(offsets, literals(rows)[permutation]), own)

@@ -1,7 +1,7 @@
 """Interval recognition: PIEC over all that is known, oPIEC as points come, oPIEC^b and oPIEC^bd in bounded memory.
 
 PIEC: Artikis, Makris and Paliouras, "A probabilistic interval-based event calculus for activity recognition" (2021).
-oPIEC and its bounded kinds: the thesis on temporal specifications and noisy streams, chapter 6, Algorithms 10 to 12.
+oPIEC and its bounded kinds: Mantenoglou's thesis (Athens 2024), chapter 6, Algorithms 10 to 12.
 The loops are in `kernels.maximal_probability`; here are streams with names and times, and what is kept between calls.
 """
 

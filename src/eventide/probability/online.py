@@ -1,6 +1,6 @@
 """Maximal intervals of rows as they come: points that are settled are taken for good, those of the window for now.
 
-This is oPIEC (thesis, chapter 6) over stretches of constant probability, row by row, many rows at once.
+This is oPIEC (Mantenoglou's thesis, chapter 6) over stretches of constant probability, row by row, many rows at once.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from eventide.engine.session import LATE
 from eventide.errors import EventideError, InputError, RangeError, RuleError
 from eventide.formats.facts import Facts, chosen
 from eventide.kernels.arrays import Mask
+from eventide.notebook import changes_html
 from eventide.probability.events import Past, UncertainExecutor
 from eventide.probability.intervals import Recogniser
 from eventide.probability.online import Online
@@ -70,6 +71,9 @@ class UncertainChanges:
     def settled(self) -> pa.Table:
         """The rows that can change no more, each once: stretches that were over before the window began."""
         return self.find_settled()
+
+    def _repr_html_(self) -> str:
+        return changes_html(self)
 
 
 @dataclass

@@ -25,6 +25,8 @@ class Box:
     kind: str
     level: int
     cycle: int | None = None
+    weights: dict[str, list[float | None]] | None = None
+    """The weights of its rules by the change they vote for, if they have some; None for a rule that decides alone."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,10 @@ def dependency_graph(model: Model) -> Graph:
             label += f"={output.value}"
         shown = "event" if slot == "e" else "simple fluent" if name == output.template else \
             "statically determined fluent"
-        boxes[name] = Box(name, label, shown, model.levels.get(name, 1), cycles.get(name))
+        weights = weights_of(model, output.template) if shown == "simple fluent" else {}
+        if weights:
+            label += f" · vote of {sum(map(len, weights.values()))}"
+        boxes[name] = Box(name, label, shown, model.levels.get(name, 1), cycles.get(name), weights or None)
     arrows: dict[tuple[str, str], None] = {}
     for clause in model.of_kind("initiated", "terminated", "static", "runs", "event", "initial", "delay"):
         target = _defined_by(clause)
@@ -72,6 +77,20 @@ def dependency_graph(model: Model) -> Graph:
                 if target in boxes:
                     arrows[source, target] = None
     return Graph(tuple(sorted(boxes.values(), key=lambda box: (box.level, box.label))), tuple(sorted(arrows)))
+
+
+def weights_of(model: Model, template: str) -> dict[str, list[float | None]]:
+    """The weights of a fluent's rules by the change they vote for; nothing if no rule has one.
+
+    >>> import eventide as ev
+    >>> weights_of(ev.parse("weight(2)::initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).").model, "rich(_)")
+    {'initiated': [2.0]}
+    """
+    rules = {clause.rule: clause for clause in model.of_kind("initiated", "terminated") if clause.template == template}
+    found: dict[str, list[float | None]] = {}
+    for clause in rules.values():
+        found.setdefault(clause.kind, []).append(clause.weight)
+    return found if any(clause.weight is not None for clause in rules.values()) else {}
 
 
 def _defined_by(clause: Clause) -> str:
@@ -116,7 +135,9 @@ def signature(template: str, keys: list[str]) -> str:
 def to_json(graph: Graph) -> str:
     """The graph as JSON: `boxes` with their levels and cycles, and `arrows`."""
     arrows = [{"from": a, "to": b, "cycle": graph.inside_cycle((a, b))} for a, b in graph.arrows]
-    return json.dumps({"boxes": [asdict(box) for box in graph.boxes], "arrows": arrows}, indent=1) + "\n"
+    boxes = [{name: value for name, value in asdict(box).items() if name != "weights" or value is not None}
+             for box in graph.boxes]
+    return json.dumps({"boxes": boxes, "arrows": arrows}, indent=1) + "\n"
 
 
 def to_dot(graph: Graph) -> str:

@@ -24,6 +24,7 @@ from eventide.report.sections import (
     fluent_table,
     lead,
     number,
+    proof_list,
     warning_list,
 )
 from eventide.report.situations import Situations, read_situations
@@ -31,7 +32,9 @@ from eventide.report.times import Shown as ShownTimes
 from eventide.report.times import unit_of
 
 ASSETS = Path(__file__).parent / "assets"
-SCRIPTS = ("data.js", "times.js", "view.js", "timeline.js", "map.js", "tables.js", "main.js")
+SCRIPTS = ("data.js", "times.js", "view.js", "proofs.js", "timeline.js", "map.js", "tables.js", "main.js")
+Proofs = Mapping[tuple[str, str, str, int], str]
+"""Why intervals hold, as HTML, by fluent, arguments, value and start."""
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -48,13 +51,14 @@ def write_report(
     times: ShownTimes = "auto",
     coast: bool = True,
     fluents: Sequence[str] = (),
+    proofs: Proofs | None = None,
 ) -> int:
     """Write one HTML file about results, and return how many intervals it shows.
 
     `results` are paths, tables or what a run gave back; one, or several in a list. `positions` is a table or file with
     vessel, time, lon, lat, and makes the map; `vessels` gives names and types, by mapping, table or file; `areas` is
     GeoJSON, or pairs of names and geometries. `statistics` are named figures of the run, a table where a figure is a
-    list of mappings; `warnings` are texts or diagnostics about the data.
+    list of mappings; `warnings` are texts or diagnostics about the data. `proofs` are opened by a click on an interval.
 
     >>> import tempfile, pyarrow as pa
     >>> table = pa.table({"fluent": ["f"], "args": ["a"], "value": ["true"], "start": [6], "end": [9]})
@@ -70,7 +74,7 @@ def write_report(
         warnings = [*warnings, *(f"{number(count)} position{'' if count == 1 else 's'} not on the map: {reason}"
                                  for reason, count in tracks.left_out.items())]
     text = page(found, tracks if tracks is not None and len(tracks) else None, names, shapes, statistics or {},
-                warnings, title, times, coast)
+                warnings, title, times, coast, proofs or {})
     with whole_file(Path(path)) as out:
         out.write(text.encode())
     return len(found)
@@ -78,7 +82,7 @@ def write_report(
 
 def page(found: Situations, tracks: Tracks | None, names: Mapping[str, tuple[str, str]], areas: list[Area],
          statistics: Mapping[str, object], warnings: Sequence[object], title: str, times: ShownTimes,
-         coast: bool) -> str:
+         coast: bool, proofs: Proofs) -> str:
     """The text of the page."""
     first, last = found.known()
     if tracks is not None:
@@ -96,8 +100,9 @@ def page(found: Situations, tracks: Tracks | None, names: Mapping[str, tuple[str
         "vessels": tracks.vessels if tracks else [], "trackOrigin": min(0.0, first) if tracks else 0,
         "areas": areas_json(areas) if tracks else [],
         "names": {vessel: pair for vessel, pair in names.items() if vessel in used and any(pair)},
+        "proofs": {"\n".join((*key[:3], str(key[3] - found.origin))): place for place, key in enumerate(proofs)},
     }
-    style = _asset("report.css")
+    style = _asset("theme.css") + _asset("report.css") + (_asset("proof.css") if proofs else "")
     script = "(() => {\n'use strict';\n" + "\n".join(_asset(name) for name in SCRIPTS) + "})();"
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; base-uri 'none'; " \
         "form-action 'none'"
@@ -106,8 +111,9 @@ def page(found: Situations, tracks: Tracks | None, names: Mapping[str, tuple[str
         "lead": lead(shown, len(tracks) if tracks else 0), "alert": _alert(warnings),
         "panels": "panels" if tracks is not None else "panels alone",
         "map": _asset("map.html") if tracks is not None else "",
-        "fluents": fluent_table(shown), "entities": entity_table(shown), "statistics": facts_of_run(statistics),
-        "warnings": warning_list(warnings), "facts": safe_json(facts), "columns": columns.text(),
+        "proofs": proof_list(proofs), "fluents": fluent_table(shown), "entities": entity_table(shown),
+        "statistics": facts_of_run(statistics), "warnings": warning_list(warnings), "facts": safe_json(facts),
+        "columns": columns.text(),
     })
 
 

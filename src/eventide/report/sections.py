@@ -95,6 +95,20 @@ def facts_of_run(statistics: Mapping[str, object]) -> str:
     return "".join(parts) or '<p class="empty">No statistics were given.</p>'
 
 
+def proof_list(proofs: Mapping[tuple[str, str, str, int], str]) -> str:
+    """Why intervals hold: one closed part for each, in the order in which they are numbered."""
+    if not proofs:
+        return ""
+    parts = []
+    for place, ((fluent, args, value, start), proof) in enumerate(proofs.items()):
+        head = f"{fluent}({args.replace('|', ', ')})" if args else fluent
+        said = f"{head}{f' = {value}' if value else ''}, from {start}"
+        parts.append(f'<details id="why-{place}"><summary>{escape(said)}</summary><div class="proof">{proof}</div>'
+                     '</details>')
+    return '<section id="proofs" aria-labelledby="proofs-title"><h3 id="proofs-title">Why</h3>' + "".join(parts) + \
+        "</section>"
+
+
 def warning_list(warnings: Iterable[object]) -> str:
     """Warnings, each with its place and hint where it has them."""
     items = []

@@ -1,4 +1,4 @@
-"""Smooth and strong noise in labelled activities, as in the thesis on PIEC (§7.1). Knows no rules.
+"""Smooth and strong noise in labelled activities, as in Mantenoglou's thesis (§7.1). Knows no rules.
 
 Smooth: each simple event (a label of what somebody does, an arrival, a departure) is believed with a probability that
 follows from a draw of a Gamma distribution. Strong: so are positions and orientations, and there are labels that nobody

@@ -1,4 +1,4 @@
-"""Confidence in reports by distance from the nearest base station, as in the thesis on PIEC (§7.1). Knows no rules.
+"""Confidence in reports by distance from the nearest base station, as in Mantenoglou's thesis (§7.1). Knows no rules.
 
 A report is believed with the probability P_c(x) = 1 - x / (x + c), x metres from the nearest base station on the
 coast, after Zocholl et al. (2019). The thesis has c = 10,000 m ("smooth noise") and c = 5,000 m ("strong noise").

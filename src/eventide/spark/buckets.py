@@ -19,6 +19,7 @@ from eventide.analysis.patterns import leaf_count, name_of
 from eventide.engine.exchange import News
 from eventide.engine.retained import Batch
 from eventide.engine.session import Changes, Session
+from eventide.engine.swap import taken_over
 from eventide.engine.windowed import Queue
 from eventide.errors import RuleError
 from eventide.formats.facts import Facts
@@ -30,6 +31,7 @@ from eventide.spark.units import (
     CHANGES,
     COUNTS,
     LATE,
+    SWAPPED,
     Clock,
     FactsPart,
     Given,
@@ -107,15 +109,20 @@ class Bucket(ABC):
 
     def process(self, parts: Sequence[bytes]) -> list[Row]:
         """Go through the parts of one batch; what comes out, by stage and bucket or kind of result."""
-        out = Out(self.flow, self.stage, self.number, self.session.counts.before_start)
         found = [unpacked(part) for part in sorted(parts)]
         news = by_query(part for part in found if isinstance(part, NewsPart))
+        out = Out(self.flow, self.stage, self.number, self.session.counts.before_start)
         try:
+            self._begin(news.pop(SWAPPED, {}), out)
             for unit, contents in in_order(part for part in found if isinstance(part, FactsPart)):
                 self._go_through(unit, contents, news, out)
         except RuleError as error:
             raise self.flow.program.placed(error) from error
         return out.rows(self)
+
+    def _begin(self, news: Told, out: Out) -> None:
+        """Do what is to be done once, before the first unit: by default nothing, and nobody sends news for it."""
+        assert not news
 
     @abstractmethod
     def _go_through(self, unit: Unit, contents: Sequence[Mapping[str, Given]], news: Mapping[int, Told],
@@ -153,6 +160,35 @@ class CertainBucket(Bucket):
         self.session: Session = session
         self._settled = settled
         self._sends = flow.partitioning.stages[stage].sends
+        self._former: CertainBucket | None = None
+
+    def successor(self, flow: Flow) -> CertainBucket:
+        """The same bucket with other rules; it takes over when it goes through its first batch."""
+        found = flow.bucket(self.stage, self.number)
+        assert isinstance(found, CertainBucket)
+        found._former, found.clock, found._settled = self, self.clock, dict(self._settled)
+        return found
+
+    def _begin(self, news: Told, out: Out) -> None:
+        """Take over from the bucket with the rules before; later stages are told of results that they do not have."""
+        if self._former is None:
+            return
+        old, session, meanings = self._former, self.session, self.flow.meanings
+        arrived = session.arrived(news)
+        self._owned.fill(session.store)
+        before = old.flow.meanings
+        taken_over(old.session.former(before), session, meanings=meanings, news=arrived, prepare=self._owned.fill)
+        out.before_start = session.counts.before_start
+        self._former = None
+        if session.query_time is None:
+            return
+        for send in self._sends:
+            relation = send.relation
+            own = relation.removeprefix(FIRED)
+            known = send in old._sends and before.get(own) == meanings[own]
+            if own in session.plan.bodies and not known:
+                for bucket, told in self._told(session.everything(relation), send):
+                    out.tell(send.to, bucket, SWAPPED, relation, told)
 
     def _go_through(self, unit: Unit, contents: Sequence[Mapping[str, Given]],
                     news: Mapping[int, Told], out: Out) -> None:

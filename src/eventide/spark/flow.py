@@ -21,6 +21,7 @@ from eventide.errors import EventideError, InputError
 from eventide.formats.facts import Facts, FactTable
 from eventide.program import Program, uncertainty_of
 from eventide.spark.buckets import Bucket, CertainBucket
+from eventide.spark.failures import ServiceError
 from eventide.spark.partitioning import READING, Partitioning, Send
 from eventide.spark.parts import bare, buckets_of, column_at, split
 from eventide.spark.streams import in_one_bucket, streamed, streamed_apart
@@ -58,6 +59,10 @@ class Flow:
     uncertainty: Uncertainty | None = None
     memory: int | None = None
     durations: tuple[float, float] | None = None
+    previous: Flow | None = None
+    """The flow with other rules before this one, as long as a bucket may be found as that one left it."""
+    epoch: int = 0
+    """How often the rules have been changed."""
 
     @property
     def last(self) -> int:
@@ -154,6 +159,28 @@ class Flow:
             return UncertainBucket(self, stage, number, program.restore(session), clock)
         clock, settled, session = saved
         return CertainBucket(self, stage, number, program.restore(session), clock, settled)
+
+    def at(self, epoch: int) -> Flow:
+        """The flow as it was before the rules were changed so often."""
+        found: Flow = self
+        while found.epoch > epoch and found.previous is not None:
+            found = found.previous
+        if found.epoch != epoch:
+            raise ServiceError("the checkpoint does not have the rules that a bucket was left with; it is broken")
+        return found
+
+    @cached_property
+    def _meanings(self) -> dict[str, str]:
+        known: dict[str, str] = {}
+        for stage in range(1, self.last + 1):
+            found = self.bucket(stage, 0).session.meanings(known)
+            known |= {name: meaning for name, meaning in found.items() if not name.startswith("#")}
+        return known
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """What the results of all stages mean, whatever they are called."""
+        return self._meanings
 
     def _program(self, stage: int, number: int) -> Program:
         known: dict[tuple[int, bool], Program] = self._programs

@@ -81,14 +81,26 @@ def check_identity(folder: Path, identity: Mapping[str, Any]) -> str | None:
     known = _known(folder)
     if known is None:
         return None
-    if known.get("format") != _FORMAT:
-        raise ServiceError(f"the checkpoint {folder} is of another version of Eventide; begin with a new one")
     changed = list(_changes(known, identity))
     if changed:
+        only_rules = known.get("settings") == identity["settings"]
         raise ServiceError(
             f"the checkpoint {folder} belongs to another program or other settings: {'; '.join(changed)}. Take these "
-            "back to go on where the stream was; or begin anew: another checkpoint, and other folders for the sinks")
+            "back to go on where the stream was; or begin anew: another checkpoint, and other folders for the sinks"
+            f"{'; or go on with the changed rules: --reload' if only_rules else ''}")
     return str(known["stream"])
+
+
+def has_other_rules(folder: Path, identity: Mapping[str, Any]) -> bool:
+    """Whether a checkpoint has other rules or tables, and only these."""
+    known = _known(folder)
+    return known is not None and known.get("settings") == identity["settings"] and any(_changes(known, identity))
+
+
+def times_changed(folder: Path) -> tuple[int, int]:
+    """How often the rules have been changed, and after which batch the last time."""
+    known = _known(folder) or {}
+    return int(known.get("epoch", 0)), int(known.get("after", -1))
 
 
 def claim(folder: Path, identity: Mapping[str, Any]) -> str:
@@ -97,17 +109,28 @@ def claim(folder: Path, identity: Mapping[str, Any]) -> str:
     if name is not None:
         return name
     name = uuid4().hex
-    new = folder / f".{FILE}.new"
+    write_whole(folder / FILE, json.dumps({"stream": name, **identity}, indent=1).encode())
+    return name
+
+
+def change_rules(folder: Path, identity: Mapping[str, Any], epoch: int, after: int) -> None:
+    """From now on the checkpoint belongs to other rules; `after` is the last batch of the old ones."""
+    known = {"stream": known_stream(folder), **identity, "epoch": epoch, "after": after}
+    write_whole(folder / FILE, json.dumps(known, indent=1).encode())
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file of a checkpoint, whole or not at all."""
+    new = path.with_name(f".{path.name}.new")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with new.open("w", encoding="utf-8") as file:
-            json.dump({"stream": name, **identity}, file, indent=1)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with new.open("wb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        new.replace(folder / FILE)
+        new.replace(path)
     except OSError as error:
-        raise ServiceError(f"cannot write the checkpoint {folder}: {error.strerror or error}") from error
-    return name
+        raise ServiceError(f"cannot write the checkpoint {path.parent}: {error.strerror or error}") from error
 
 
 def _known(folder: Path) -> dict[str, Any] | None:
@@ -125,6 +148,8 @@ def _known(folder: Path) -> dict[str, Any] | None:
         raise broken_checkpoint(folder, f"{FILE} is damaged") from error
     if not isinstance(found, dict) or "stream" not in found:
         raise broken_checkpoint(folder, f"{FILE} is damaged")
+    if found.get("format") != _FORMAT:
+        raise ServiceError(f"the checkpoint {folder} is of another version of Eventide; begin with a new one")
     return found
 
 

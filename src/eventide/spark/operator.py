@@ -69,6 +69,11 @@ class Shipped:
             known = _FLOWS[self._digest] = pickle.loads(self._data)
         return known
 
+    @property
+    def data(self) -> bytes:
+        """The flow as bytes."""
+        return self._data
+
     def __getstate__(self) -> dict[str, bytes]:
         return {"_data": self._data, "_digest": self._digest}
 

@@ -7,7 +7,7 @@ import re
 import struct
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,10 +17,20 @@ from eventide.program import Program, load
 from eventide.spark.config import FileSource, KafkaSource, SocketSource, StreamConfig
 from eventide.spark.failures import ServiceError, clear_error
 from eventide.spark.flow import Flow, flow_of
-from eventide.spark.identity import SPARK, broken_checkpoint, check_identity, claim, identity_of
+from eventide.spark.identity import (
+    SPARK,
+    broken_checkpoint,
+    change_rules,
+    check_identity,
+    claim,
+    has_other_rules,
+    identity_of,
+    known_stream,
+)
 from eventide.spark.operations import Batch, Figures, Reporter, count_of
 from eventide.spark.operator import READ, STATE, Shipped
 from eventide.spark.partitioning import to_text
+from eventide.spark.remembered import is_pending, keep_flow, known_flow, last_batch, last_flow, without_past
 from eventide.spark.sinks import Sink, open_sink
 from eventide.spark.sources import check_source, open_source
 from eventide.spark.start import start
@@ -34,6 +44,7 @@ from eventide.spark.streaming import (
     staged,
     unpacked,
 )
+from eventide.spark.swap import following
 from eventide.spark.units import BAD, CHANGES, COUNTS, LATE, table_of
 
 if TYPE_CHECKING:
@@ -141,13 +152,21 @@ class Stream:
     """One stream, from its start to its end."""
 
     def __init__(self, prepared: Prepared, reporter: Reporter, figures: Figures, *,
-                 spark: SparkSession | None = None) -> None:
-        self._prepared, self._config, self._flow = prepared, prepared.config, prepared.flow
+                 spark: SparkSession | None = None, reload: bool = False) -> None:
+        self._config = prepared.config
         self._reporter, self._figures = reporter, figures
         self._folder = self._config.checkpoint.path
         self._stopping = threading.Event()
+        self._pausing = threading.Event()
         self._failure: BaseException | None = None
-        self._name = claim(self._folder, prepared.identity)
+        self._next: Prepared | None = None
+        if reload and has_other_rules(self._folder, prepared.identity):
+            self._flow, self._next = last_flow(self._folder), prepared
+            following(self._flow, prepared.flow)
+            self._name = known_stream(self._folder) or ""
+        else:
+            self._name = claim(self._folder, prepared.identity)
+            self._flow = known_flow(self._folder, prepared.flow)
         self._open_sinks()
         if not isinstance(self._config.source, SocketSource):  # a server may take one connection only
             check_source(self._config.source)
@@ -159,12 +178,25 @@ class Stream:
         """Let the batch at hand finish, then end; may be called from a signal handler or another thread."""
         self._stopping.set()
 
-    def run(self, *, once: bool = False) -> None:
-        """Go on from the checkpoint: for ever, or with `once` until what is there now has been processed."""
+    def run(self, *, once: bool = False, changed: Callable[[], Prepared | None] = lambda: None) -> None:
+        """Go on from the checkpoint: for ever, or with `once` until what is there now has been processed.
+
+        `changed` is asked again and again whether the rules are others now; from the next batch on, these count.
+        """
         try:
+            if self._next is not None:
+                if is_pending(self._folder):  # its rows may be with the sinks already: it belongs to the old rules
+                    self._query = self._started(once=False)
+                    self._one_batch()
+                self._change_rules(self._next)
             self._query = self._started(once)
             while self._query.isActive and not self._stopping.wait(_POLL):
-                pass
+                new = changed()
+                if new is not None and self._can_follow(new):
+                    self._pausing.set()
+                    self._end_of_batch()
+                    self._change_rules(new)
+                    self._query = self._started(once)
             self._finish()
         except Exception as error:
             if not isinstance(self._failure, _Stopping):
@@ -172,6 +204,48 @@ class Stream:
         finally:
             if self._lock is not None:
                 self._lock.close()
+
+    # -- other rules --------------------------------------------------------------------------------------------------
+
+    def _can_follow(self, new: Prepared) -> bool:
+        """Whether the stream can go on with other rules; if not, it says why, and goes on as it is."""
+        try:
+            check_identity(self._folder, {**new.identity, "rules": self._rules[0], "background": self._rules[1]})
+            following(without_past(self._folder, self._flow), new.flow)
+        except EventideError as error:
+            self._reporter.warn(f"the changed rules are not taken over, the old ones stay: {error}")
+            return False
+        return True
+
+    @property
+    def _rules(self) -> tuple[Any, Any]:
+        known = identity_of(self._flow, {})
+        return known["rules"], known["background"]
+
+    def _change_rules(self, new: Prepared) -> None:
+        """Between two batches: from now on the checkpoint belongs to the new rules."""
+        flow = following(without_past(self._folder, self._flow), new.flow)
+        keep_flow(self._folder, flow)
+        change_rules(self._folder, new.identity, flow.epoch, last_batch(self._folder))
+        self._flow, self._next = flow, None
+        self._reporter.say("the stream goes on with changed rules", epoch=flow.epoch)
+
+    def _one_batch(self) -> None:
+        """Let the batch that was begun be finished, and no other one."""
+        while self._query.isActive and is_pending(self._folder) and not self._stopping.wait(_POLL / 4):
+            pass
+        self._pausing.set()
+        self._end_of_batch()
+
+    def _end_of_batch(self) -> None:
+        """Stop the query when its batch is done; the next one ends itself before it does anything."""
+        try:
+            self._finish()
+        except Exception:
+            if not isinstance(self._failure, _Stopping):
+                raise
+        self._failure = None
+        self._pausing.clear()
 
     def _finish(self) -> None:
         """Wait for the end of the batch; the next one stops itself."""
@@ -224,7 +298,7 @@ class Stream:
     def _batch(self, frame: DataFrame, number: int) -> None:
         """Called by Spark, in a thread of its own."""
         try:
-            if self._stopping.is_set():
+            if self._stopping.is_set() or self._pausing.is_set():
                 raise _Stopping
             begun = time.monotonic()
             found = replace(self._written(frame, number), seconds=time.monotonic() - begun)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 BATCH_ROWS = 100_000
+_LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 
 
 def start(master: str | None = None, *, name: str = "eventide", buckets: int | None = None,
@@ -21,7 +23,8 @@ def start(master: str | None = None, *, name: str = "eventide", buckets: int | N
     """The Spark session, started if there is none; `master` is `local[*]` unless said otherwise.
 
     `buckets` is into how many parts the entities are spread: by default as many as the machine has cores.
-    `options` are further settings by Spark's own names.
+    `options` are further settings by Spark's own names. On a cluster every machine needs the same environment at the
+    same place.
     """
     # Numba reads its folder when it is first imported: all workers share one, so that only the first compiles.
     os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(sys.prefix) / "cache" / "numba"))
@@ -29,8 +32,7 @@ def start(master: str | None = None, *, name: str = "eventide", buckets: int | N
     from pyspark.sql import SparkSession
 
     settings = {
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
+        **(_LOOPBACK if stays_on_this_machine(master) else {}),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": str(buckets or os.cpu_count() or 1),
@@ -44,6 +46,15 @@ def start(master: str | None = None, *, name: str = "eventide", buckets: int | N
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def stays_on_this_machine(master: str | None) -> bool:
+    """Whether nobody on another machine has to find the driver.
+
+    >>> [stays_on_this_machine(master) for master in (None, "local[2]", "spark://127.0.0.1:7077", "spark://head:7077")]
+    [True, True, True, False]
+    """
+    return master is None or re.match(r"local\b|spark://(127\.0\.0\.1|localhost):", master) is not None
 
 
 def is_running() -> bool:

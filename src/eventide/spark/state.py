@@ -23,7 +23,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from eventide.spark.buckets import Bucket
+from eventide.spark.buckets import Bucket, CertainBucket
 from eventide.spark.failures import ServiceError
 from eventide.spark.flow import Flow
 from eventide.spark.units import Row
@@ -31,8 +31,8 @@ from eventide.spark.units import Row
 SLICE = 4 << 20
 LEAST = 1 << 20
 """No new snapshot before the batches have so many bytes."""
-_FORMAT = 1
-_HEAD = struct.Struct("<B4q16s16s")
+_FORMAT = 2
+_HEAD = struct.Struct("<B4q16s16sq")
 _SIZE = struct.Struct("<?q")
 _CODEC = "lz4"
 _PATIENCE = 60.0
@@ -61,7 +61,8 @@ class Slices(Protocol):
 
 @dataclass(frozen=True)
 class Head:
-    """Where the entries of a bucket are, how large they are, which state that is, and who has it in memory."""
+    """Where the entries of a bucket are, how large they are, which state that is, who has it in memory, and how often
+    the rules had been changed by then."""
 
     low: int = 0
     high: int = 0
@@ -69,10 +70,11 @@ class Head:
     journal: int = 0
     mark: bytes = b""
     holder: bytes = b""
+    epoch: int = 0
 
     def packed(self) -> bytes:
         """The head as bytes."""
-        return _HEAD.pack(_FORMAT, self.low, self.high, self.snapshot, self.journal, self.mark, self.holder)
+        return _HEAD.pack(_FORMAT, self.low, self.high, self.snapshot, self.journal, self.mark, self.holder, self.epoch)
 
     @classmethod
     def of(cls, data: bytes | None) -> Head:
@@ -88,14 +90,18 @@ def processed(flow: Flow, key: Key, parts: Sequence[bytes], slices: Slices, held
     """A bucket through one batch: what comes out, and what the store now has of the bucket."""
     _, stage, number = key
     head = Head.of(slices.head())
-    bucket = held.take(flow, key, head) if head.mark else None
+    before = flow.at(head.epoch) if head.mark else flow
+    bucket = held.take(before, key, head) if head.mark else None
     if bucket is None:
-        bucket = _rebuilt(flow, stage, number, slices, head)
+        bucket = _rebuilt(before, stage, number, slices, head)
+    if before is not flow:
+        assert isinstance(bucket, CertainBucket)
+        bucket = bucket.successor(flow)
     rows = bucket.process(parts)
     head = _added(slices, head, _packed_entry(pickle.dumps(list(parts), protocol=5)))
-    if head.journal > max(head.snapshot, LEAST):
+    if before is not flow or head.journal > max(head.snapshot, LEAST):
         head = _renewed(slices, head, bucket.save())
-    head = replace(head, mark=os.urandom(16), holder=held.name)
+    head = replace(head, mark=os.urandom(16), holder=held.name, epoch=flow.epoch)
     slices.set_head(head.packed())
     held.keep(key, head.mark, bucket)
     return rows, head

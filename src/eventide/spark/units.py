@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 CHANGES, LATE, COUNTS, BAD = range(4)
 """The kinds of results, in the place of the bucket."""
+SWAPPED = -(1 << 63)
+"""In the place of a query time: news of results as they are, for buckets whose rules have been changed."""
 Row = tuple[int, int, bytes]
 """Stage, bucket or kind of result, and what is packed."""
 Given = tuple[FactTable, bool | npt.NDArray[np.bool_]]

@@ -9,12 +9,28 @@ from eventide.syntax.diagnostics import Diagnostic
 from eventide.syntax.intervals import IntervalReader
 from eventide.syntax.printer import term_text
 from eventide.syntax.rewriting import variables_in, with_fresh_anonymous
+from eventide.syntax.shapes import tight_text
 from eventide.syntax.terms import Atom, Compound, Number, Term, Variable, variables_of
 from eventide.syntax.trees import Body, Call, Changed, Condition, Cut, FindAll, Guard, Holds, Is, Length, Not, Or
-from eventide.syntax.vocabulary import ALLEN_RELATIONS, CONDITIONS, OPERATIONS, TEMPORAL, closest, has_pair, names_any
+from eventide.syntax.vocabulary import (
+    ALLEN_MODES,
+    ALLEN_RELATIONS,
+    CONDITIONS,
+    OPERATIONS,
+    TEMPORAL,
+    closest,
+    has_pair,
+    names_any,
+)
 
 Role = Literal["point", "interval", "static"]
 COMPARISONS = frozenset({"=", "\\=", "==", "\\==", "=:=", "=\\=", "<", "=<", ">", ">=", "@<", "@=<", "@>", "@>="})
+_COMPUTED = "a condition compares: write X is A + B, or A + B > C"
+_NO_GOALS = {":-": "remove ':-': the head and the conditions have one between them",
+             "\\": "remove it: a clause goes on until its '.'; negation is written \\+",
+             **dict.fromkeys(("+", "-", "*", "/", "//", "**", "^"), _COMPUTED)}
+"""Operators that make no condition, and what to write."""
+_CONSTANTS = frozenset(("pi", "e", "inf", "infinite", "nan", "epsilon"))
 _MAX_BRANCHES, _MAX_NESTED_TESTS = 40, 3
 
 
@@ -39,7 +55,19 @@ class BodyReader(IntervalReader):
 
     def body(self, term: Term | None) -> Body:
         """All conditions of a body or of a goal in parentheses."""
-        return () if term is None else tuple(part for goal in conjuncts(term) for part in self.goal(goal))
+        if term is None:
+            return ()
+        found: list[Condition] = []
+        goals, before = list(conjuncts(term)), None
+        for goal in goals:
+            if isinstance(goal, Number) and before is not None and _ends_with_number(before):
+                if not isinstance(before, Number):  # 1,000,000 is one mistake
+                    self.error("bad-number", "a number has no ',' inside", goal,
+                               "write '.' before the fraction, as in 2.5, and the digits of a large number together")
+            else:
+                found += self.goal(goal)
+            before = goal
+        return tuple(found)
 
     def goal(self, term: Term) -> Body:
         """The conditions of one goal: none if it is dropped, or several for `(a -> b)`."""
@@ -66,6 +94,10 @@ class BodyReader(IntervalReader):
                 return self.compare(term)
             if name == "is":
                 return (Is(term.args[0], term.args[1], term.span),)
+        if name in _NO_GOALS:
+            self.error("bad-goal", f"{term_text(term)} is not a condition" if arity > 1 else
+                       f"'{name}' cannot begin a condition", term, _NO_GOALS[name])
+            return ()
         if name == "::":
             self.error("probability-here", "a condition cannot have a probability", term,
                        "write the probability before the head of a rule, or in the column 'probability' of the facts")
@@ -74,6 +106,13 @@ class BodyReader(IntervalReader):
             condition = self.known(term)
         elif name in ALLEN_RELATIONS and arity == 4 and self.role == "interval" and (name, 4) not in self.defined:
             condition = self.allen(term, Atom(name, term.span), term.args)
+        elif name in ALLEN_RELATIONS and arity == 3 and self.role == "interval" and (name, 3) not in self.defined:
+            source, target, output = map(term_text, term.args)
+            self.error("wrong-arity", f"'{name}' takes 4 arguments, not 3: the mode is missing", term,
+                       f"write {name}({source}, {target}, source, {output}), or another mode: "
+                       f"{', '.join(dict.fromkeys(ALLEN_MODES.values()))}")
+            self.bound.update(variable.name for variable in variables_of(term.args[-1]))  # one problem, not two
+            return ()
         else:
             condition = self.call(term)
         return () if condition is None else (condition,)
@@ -119,8 +158,10 @@ class BodyReader(IntervalReader):
                        "what depends on time is a fluent: write it with initiatedAt or holdsFor")
         elif self.role == "interval" and name in TEMPORAL and name != "holdsFor" and not isinstance(
                 term.args[-1], Number):  # at a fixed time-point it is a yes-or-no question
+            meant = f"holdsFor({', '.join(map(tight_text, term.args))})" if name == "holdsAt" else "holdsFor(F=V, I)"
             self.error("time-point-condition", f"'{name}' cannot be used in a holdsFor rule", term,
-                       "use holdsFor(F=V, I) and interval operations, or write the rule with initiatedAt")
+                       f"use {meant} and interval operations, or write the rule with initiatedAt")
+            self.bound.update(variable.name for variable in variables_of(term.args[-1]))  # one problem, not two
         elif self.role == "point" and name in OPERATIONS:
             self.error("interval-operation-outside", f"'{name}' can be used in a holdsFor rule only", term,
                        "define a fluent with holdsFor(F=V, I) :- …, and ask for it with holdsAt")
@@ -141,6 +182,14 @@ class BodyReader(IntervalReader):
     def compare(self, term: Compound) -> Body:
         """A comparison; those with the search range say nothing and are dropped."""
         if self.range and any(variable.name in self.range for variable in variables_of(term)):
+            return ()
+        left, right = term.args
+        if term.functor in ("=", "==") and isinstance(left, Compound) and isinstance(right, Atom) and \
+                left.functor.isidentifier() and right.name not in _CONSTANTS:
+            asked = {"point": "holdsAt({}, T)", "interval": "holdsFor({}, I)", "static": "holdsAt({}, T) in a rule"}
+            meant = f"{term_text(left, 699)}={term_text(right)}"
+            self.error("fluent-as-condition", f"{meant} compares two terms that always differ", term,
+                       f"a fluent is asked for with {asked[self.role].format(meant)}")
             return ()
         condition = self.comparison(term, may_bind=self.role == "interval" and self.negations == 0)
         return () if condition is None else (condition,)
@@ -173,6 +222,11 @@ class BodyReader(IntervalReader):
             self.error("wrong-arity", f"'{term.functor}' takes 1 argument, not {len(term.args)}", term,
                        f"write {term.functor} (a, b) with a space to negate several conditions together")
             return ()
+        if self.role == "interval" and isinstance(term.args[0], Variable):
+            self.error("variable-goal", f"{term_text(term.args[0])} is not a condition", term.args[0],
+                       f"the time outside of intervals is complement_all([{term.args[0]}], I)")
+            self.bound.add(term.args[0].name)  # one problem, not two
+            return ()
         goals = self.scoped(term.args[0])
         match goals:
             case (Guard(interval, nonempty),):
@@ -189,13 +243,11 @@ class BodyReader(IntervalReader):
         return goals
 
     def disjunction(self, term: Compound) -> Body:
-        """`(a ; b ; …)`, also with `->`, which is read as the docstring of Or says."""
+        """`(a ; b ; …)`, also with `->`, which is read as the docstring of Or says; so is `(a, !, b ; c)`."""
         branches = list(_branches(term))
         tests = [isinstance(branch, Compound) and branch.functor in ("->", "*->") for branch in branches]
         if (any(tests) and len(branches) > _MAX_BRANCHES) or self.tests > _MAX_NESTED_TESTS:
-            self.error("too-deep", "conditional goals are nested too deeply", term,
-                       "define a helper predicate, or write one rule for each case")
-            return ()
+            return self._too_deep(term)
         before, after = set(self.bound), set(self.bound)
         read: list[tuple[Body | None, Body]] = []
         for branch, has_test in zip(branches, tests, strict=True):
@@ -205,11 +257,17 @@ class BodyReader(IntervalReader):
                 self.tests += 1
                 test, branch = self.body(branch.args[0]), branch.args[1]
                 self.tests -= 1
-            read.append((test, self.body(branch)))
+            body = self.body(branch)
+            cut = next((place for place, goal in enumerate(body) if isinstance(goal, Cut)), None)
+            if test is None and cut is not None and len(read) + 1 < len(branches):
+                test, body = body[:cut], body[cut + 1:]
+            read.append((test, body))
             after |= self.bound
             self.bound = set(before)
         self.bound = after
-        self.rewritten = self.rewritten or any(tests)
+        if not any(tests) and len(branches) > _MAX_BRANCHES and any(test is not None for test, _ in read):
+            return self._too_deep(term)
+        self.rewritten = self.rewritten or any(test is not None for test, _ in read)
         alternatives: list[Body] = []
         for test, body in reversed(read):
             if test is None:
@@ -222,6 +280,16 @@ class BodyReader(IntervalReader):
             else:
                 alternatives = [(*test, *body)]
         return (Or(tuple(alternatives), term.span),) if len(alternatives) > 1 else alternatives[0]
+
+    def _too_deep(self, term: Compound) -> Body:
+        self.error("too-deep", "conditional goals are nested too deeply", term,
+                   "define a helper predicate, or write one rule for each case")
+        return ()
+
+
+def _ends_with_number(goal: Term) -> bool:
+    return isinstance(goal, Number) or (isinstance(goal, Compound) and isinstance(goal.args[-1], Number)
+                                        and goal.functor in (*COMPARISONS, "is"))
 
 
 def _denied(test: Body) -> Body:

@@ -7,18 +7,18 @@ diagnostics say why. A rule file is data: directives are never carried out and n
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import isfinite
 
-from eventide.syntax.diagnostics import Diagnostic
+from eventide.syntax.diagnostics import Diagnostic, Span
 from eventide.syntax.heads import HeadReader
 from eventide.syntax.printer import term_text
-from eventide.syntax.reader import Clause, read_clauses
+from eventide.syntax.reader import Clause, Reading, read_clauses
 from eventide.syntax.terms import Atom, Compound, ListTerm, Number, Term, functor_of
-from eventide.syntax.tokens import DECLARATORS
+from eventide.syntax.tokens import DECLARATORS, INFIX
 from eventide.syntax.trees import BackgroundClause, ChangeRule, EventRule, InitialRule, Rule
-from eventide.syntax.vocabulary import CONDITIONS, HEADS
+from eventide.syntax.vocabulary import CONDITIONS, HEADS, TEMPORAL
 
-_OPERATORS = frozenset({",", ";", "->", "*->", "-->", "=", "\\=", "==", "\\==", "is", "=:=", "=\\=", "<", "=<", ">",
-                        ">=", "\\+", "not", "=..", "!", "::"})
+_OPERATORS = frozenset({name for name in INFIX if not name.isalpha()} | {"is", "\\+", "not", "!"})
 _HEAD_HINT = "a clause begins with a name, such as initiatedAt(F=V, T)"
 
 
@@ -37,8 +37,8 @@ class ParsedProgram:
         return tuple(problem for problem in self.diagnostics if problem.severity == "error")
 
 
-def parse(text: str, source: str = "<text>") -> ParsedProgram:
-    """The program written in `text`; `source` names it in diagnostics.
+def parse(text: str, source: str = "<text>", known: Reading | None = None) -> ParsedProgram:
+    """The program written in `text`; `source` names it in diagnostics. `known` is what was read of a text before.
 
     >>> program = parse("initiatedAt(rich(X)=true, T) :- happenAt(win(X), T).", "toy.ec")
     >>> print(program.diagnostics[0].render(program.text))
@@ -47,14 +47,14 @@ def parse(text: str, source: str = "<text>") -> ParsedProgram:
                                         ^^^^^^^^^^^^^^^^^^^
         hint: did you mean 'happensAt'?
     """
-    clauses, problems = read_clauses(text, source)
+    clauses, problems = read_clauses(text, source, known)
     defined = frozenset(functor_of(clause.head) for clause in clauses if isinstance(clause.head, Atom | Compound))
     heads = HeadReader(problems, defined)
     rules: list[Rule] = []
     for clause in clauses:
         head = clause.head
         if isinstance(head, Compound) and head.functor == "::" and len(head.args) == 2:
-            rules.extend(_uncertain(clause, head, heads))
+            rules.extend(_annotated(clause, head, heads))
         elif clause.body is None and isinstance(head, Compound) and _is_plain(head):
             rules.append(BackgroundClause(head, (), clause.span))
         elif head is None:
@@ -62,7 +62,9 @@ def parse(text: str, source: str = "<text>") -> ParsedProgram:
         elif isinstance(head, Atom | Compound) and _is_head(head, heads):
             rules.extend(_rules(clause, head, heads))
         elif not isinstance(head, Atom | Compound):
-            heads.error("bad-head", "this cannot be the head of a clause", head, _HEAD_HINT)
+            hint = f"remove '{term_text(head)}.': rules have no numbers" if isinstance(head, Number) else _HEAD_HINT
+            heads.error("bad-head", "this cannot be the head of a clause", head, hint)
+        heads.before = clause.span if head is not None and clause.body is not None else None
     problems.sort(key=lambda problem: (problem.span.line, problem.span.column) if problem.span else (0, 0))
     return ParsedProgram(tuple(rules), tuple(problems), text, source)
 
@@ -82,26 +84,40 @@ def _rules(clause: Clause, head: Atom | Compound, heads: HeadReader) -> list[Rul
     return [] if failed else rules
 
 
-def _uncertain(clause: Clause, head: Compound, heads: HeadReader) -> list[Rule]:
-    """`P::head :- body`: the rules of the clause, each with its probability."""
-    probability, rest = head.args
-    if not isinstance(probability, Number) or not 0 <= probability.value <= 1:
-        heads.error("bad-probability", f"{term_text(probability)} is not a probability", probability,
-                    "write a number from 0 to 1 before '::', such as 0.8::initiatedAt(F=V, T) :- …")
+def _annotated(clause: Clause, head: Compound, heads: HeadReader) -> list[Rule]:
+    """`P::head :- body` or `weight(W)::head :- body`: the rules of the clause, each with its probability or weight."""
+    mark, rest = head.args
+    weighted = isinstance(mark, Compound) and functor_of(mark) == ("weight", 1)
+    number = mark.args[0] if weighted and isinstance(mark, Compound) else mark
+    if weighted and not (isinstance(number, Number) and isfinite(number.value)):
+        heads.error("bad-weight", f"{term_text(number)} is not a weight", number,
+                    "write a number, such as weight(0.75)::initiatedAt(F=V, T) :- …")
         return []
+    if not weighted and not (isinstance(number, Number) and 0 <= number.value <= 1):
+        instead = f", or weight({term_text(number)}) if it is a weight" if isinstance(number, Number) else ""
+        heads.error("bad-probability", f"{term_text(number)} is not a probability", number,
+                    f"write a number from 0 to 1 before '::', such as 0.8::initiatedAt(F=V, T) :- …{instead}")
+        return []
+    assert isinstance(number, Number)
     if not isinstance(rest, Atom | Compound) or not _is_head(rest, heads):
         if not isinstance(rest, Atom | Compound):
             heads.error("bad-head", "this cannot be the head of a clause", rest, _HEAD_HINT)
         return []
-    certain: list[Rule] = []
+    name, value, found = functor_of(rest)[0], float(number.value), list[Rule]()
     for rule in _rules(clause, rest, heads):
-        if not isinstance(rule, ChangeRule | EventRule | InitialRule):
-            heads.error("probability-here", f"'{functor_of(rest)[0]}' cannot have a probability", head,
+        if weighted and isinstance(rule, ChangeRule):
+            found.append(replace(rule, weight=value))
+        elif weighted:
+            heads.error("weight-here", f"'{name}' cannot have a weight", head, "initiatedAt and terminatedAt can")
+            return []
+        elif isinstance(rule, ChangeRule | EventRule | InitialRule):
+            found.append(replace(rule, probability=value))
+        else:
+            heads.error("probability-here", f"'{name}' cannot have a probability", head,
                         "initiatedAt, terminatedAt, happensAt and initially can; facts of the input have a column "
                         "'probability'")
             return []
-        certain.append(replace(rule, probability=float(probability.value)))
-    return certain
+    return found
 
 
 def _directive(body: Term | None, heads: HeadReader) -> None:
@@ -116,7 +132,20 @@ def _is_head(head: Atom | Compound, heads: HeadReader) -> bool:
     functor = functor_of(head)[0]
     if functor not in _OPERATORS:
         return functor not in DECLARATORS
+    if isinstance(head, Compound):
+        wrong = _wrong_arrow(head)
+        if wrong is not None:
+            heads.report.append(wrong)
+            return False
+    if functor == "," and isinstance(head, Compound) and _lacks_arrow(head):
+        left = head.args[0].span
+        assert left is not None
+        place = Span(left.source, left.end_line, left.end_column, left.end_line, left.end_column + 1)
+        heads.report.append(Diagnostic("error", "missing-arrow", "':-' is missing between the head and its conditions",
+                                       place, "write ':-' instead of ','"))
+        return False
     hint = {
+        "-": "remove '-': rules are not items of a list" if functor_of(head)[1] == 1 else "write ':-' instead of '-'",
         ",": "one head for each clause: write ':-' before its conditions, or '.' after a fact",
         "-->": "grammar rules are not part of the language",
         "\\+": "a head cannot be negated: use terminatedAt, or another value of the fluent",
@@ -124,3 +153,27 @@ def _is_head(head: Atom | Compound, heads: HeadReader) -> bool:
     }.get(functor, _HEAD_HINT)
     heads.error("bad-head", "this cannot be the head of a clause", head, hint)
     return False
+
+
+def _lacks_arrow(head: Compound) -> bool:
+    """Whether a head and its conditions are joined by `,`."""
+    first, rest = head.args
+    second = rest.args[0] if isinstance(rest, Compound) and rest.functor == "," else rest
+    return first.span is not None and functor_of(first)[0] in HEADS and functor_of(second)[0] in TEMPORAL and \
+        functor_of(second)[0] not in ("initiatedAt", "terminatedAt", functor_of(first)[0])
+
+
+def _wrong_arrow(head: Compound) -> Diagnostic | None:
+    """What to say of a clause with `:`, `->` or `<-` where `:-` belongs, behind the head of a rule."""
+    while head.functor == "," and isinstance(head.args[0], Compound):
+        head = head.args[0]
+    left, right = head.args[0], head.args[-1]
+    arrow = {":": ":", "->": "->", "<": "<-"}.get(head.functor)
+    if arrow is None or functor_of(left)[0] not in HEADS or left.span is None or right.span is None:
+        return None
+    if arrow == "<-" and not (isinstance(right, Compound) and right.functor == "-" and len(right.args) == 1):
+        return None
+    place = Span(left.span.source, left.span.end_line, left.span.end_column, right.span.line,
+                 right.span.column + (arrow == "<-"))
+    return Diagnostic("error", "unknown-arrow", f"'{arrow}' is not the arrow of rules", place,
+                      "write ':-' between the head and its conditions")

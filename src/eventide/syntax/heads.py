@@ -9,7 +9,7 @@ from eventide.syntax.conditions import BodyReader, Role
 from eventide.syntax.diagnostics import Diagnostic, Span
 from eventide.syntax.printer import term_text
 from eventide.syntax.rewriting import renumbered, variables_in
-from eventide.syntax.shapes import Shapes
+from eventide.syntax.shapes import Shapes, tight_text
 from eventide.syntax.terms import Atom, Compound, ListTerm, Number, Term, Variable, arguments_of, functor_of, is_ground
 from eventide.syntax.trees import (
     BackgroundClause,
@@ -37,6 +37,7 @@ class HeadReader(Shapes):
     def __init__(self, report: list[Diagnostic], defined: frozenset[tuple[str, int]]) -> None:
         super().__init__(report)
         self.defined = defined
+        self.before: Span | None = None  # the rule with conditions that stands right before the clause
         self.kinds: dict[str, Callable[[Compound, Term | None, Span | None], list[Rule]]] = {
             "initiatedAt": self.change, "terminatedAt": self.change, "initiates": self.legacy_change,
             "terminates": self.legacy_change, "initially": self.initial, "holdsFor": self.static,
@@ -80,6 +81,13 @@ class HeadReader(Shapes):
 
     def change(self, head: Compound, body: Term | None, span: Span | None) -> list[Rule]:
         """`initiatedAt` and `terminatedAt`, with or without a search range."""
+        if self.swapped(head, head.functor):
+            return []
+        if body is None and len(head.args) == 2 and _is_later(head.args[1]) and has_pair(head):
+            self.error("fact-in-rules", "a fact with its time does not belong in the rules", head,
+                       f"write initially({tight_text(head.args[0])}) for what holds from the start; what happens later "
+                       "stands in the data")
+            return []
         pair, time = self.pair(head.args[0]), self.time(head.args[1 if len(head.args) == 2 else 2])
         reader = self.reader("point", time)
         if len(head.args) == 4:
@@ -96,6 +104,11 @@ class HeadReader(Shapes):
 
     def legacy_change(self, head: Compound, body: Term | None, span: Span | None) -> list[Rule]:
         """`initiates(E, F=V, T)` is `initiatedAt(F=V, T)` with `happensAt(E, T)` as its first condition."""
+        if has_pair(Compound("", head.args[:1])) and not has_pair(Compound("", head.args[1:2])):
+            self.error("event-with-value", "the event comes first, then the fluent with its value", head,
+                       f"write {head.functor}({term_text(head.args[1])}, {tight_text(head.args[0])}, "
+                       f"{term_text(head.args[2])})")
+            return []
         event, pair = self.happening(head.args[0], head.args[2], head), self.pair(head.args[1])
         reader = self.reader("point", head.args[2])
         reader.rewritten = True
@@ -119,7 +132,10 @@ class HeadReader(Shapes):
         reader, before = self.reader("interval", result=interval), len(self.report)
         conditions = reader.body(body)
         if not isinstance(interval, Variable):
+            del self.report[before:]  # what the conditions say of intervals depends on it
             self.error("bad-interval", f"{term_text(interval)} is not an interval variable", interval,
+                       "write initiatedAt for its start and terminatedAt for its end" if isinstance(interval, ListTerm)
+                       and any(isinstance(item, Variable) for item in interval.items) else
                        "write a variable that the conditions bind; known intervals are input, not rules")
             return []
         is_bound = any(variable.name == interval.name for variable in variables_in(conditions))
@@ -131,12 +147,21 @@ class HeadReader(Shapes):
 
     def holds_at(self, head: Compound, body: Term | None, span: Span | None) -> list[Rule]:
         """`holdsAt` heads define nothing."""
+        if body is None and span is not None and span.column > 1 and self.cut_off(head):
+            return []
         self.error("holdsAt-head", "'holdsAt' cannot be defined", head,
                    "define the fluent with initiatedAt and terminatedAt, or with holdsFor")
         return []
 
     def event(self, head: Compound, body: Term | None, span: Span | None) -> list[Rule]:
         """`happensAt(E, T)`."""
+        if body is None and _is_later(head.args[1]):
+            self.error("fact-in-rules", "a fact with its time does not belong in the rules", head,
+                       "events stand in the data: give a table of them with --events")
+            return []
+        if body is None and span is not None and span.column > 1 and isinstance(head.args[1], Variable) \
+                and self.cut_off(head):
+            return []
         event, reader = self.happening(head.args[0], head.args[1], head), self.reader("point", head.args[1])
         conditions = reader.body(body)
         if isinstance(event, Happens):
@@ -146,8 +171,22 @@ class HeadReader(Shapes):
                        "it follows from the fluent's own rules; give the event a name of its own")
         return []
 
+    def cut_off(self, head: Compound) -> bool:
+        """Whether a condition stands alone behind a rule, cut off by a full stop, which is then said."""
+        if self.before is None:
+            return False
+        stop = Span(self.before.source, self.before.end_line, self.before.end_column - 1, self.before.end_line,
+                    self.before.end_column)
+        self.report.append(Diagnostic("error", "early-end", f"'{head.functor}' follows, which is a condition of a rule",
+                                      stop, "write ',' instead of this '.'"))
+        return True
+
     def delay(self, head: Compound, body: Term | None, span: Span | None) -> list[Rule]:
         """`fi(F=V, F=W, D)`; `maxDuration` is the same, and `maxDurationUE` also makes the delay postponable."""
+        if isinstance(head.args[0], Number) and has_pair(Compound("", head.args[1:2])):
+            self.error("bad-delay", "the delay comes last", head, f"write {head.functor}({tight_text(head.args[1])}, "
+                       f"{tight_text(head.args[2])}, {term_text(head.args[0])})")
+            return []
         source, target, delay = self.pair(head.args[0]), self.pair(head.args[1]), head.args[2]
         reader, conditions = self.static_body(body)
         if isinstance(delay, Atom | ListTerm) or (isinstance(delay, Number) and delay.value <= 0):
@@ -230,6 +269,11 @@ class HeadReader(Shapes):
         """An event term or `F=V`."""
         is_pair = isinstance(term, Compound) and term.functor in ("=", "==") and len(term.args) == 2
         return self.pair(term) if is_pair else term
+
+
+def _is_later(time: Term) -> bool:
+    """Whether a time is that of an event; with -1, the time before all others, RTEC writes what holds initially."""
+    return isinstance(time, Number) and time.value >= 0
 
 
 def _kind(functor: str) -> Literal["initiated", "terminated"]:

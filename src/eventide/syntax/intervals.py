@@ -8,7 +8,7 @@ from typing import Literal
 from eventide.syntax.diagnostics import Diagnostic
 from eventide.syntax.printer import term_text
 from eventide.syntax.shapes import Shapes
-from eventide.syntax.terms import Atom, Compound, ListTerm, Term, Variable
+from eventide.syntax.terms import Atom, Compound, ListTerm, Number, Term, Variable, variables_of
 from eventide.syntax.trees import Allen, Compare, Condition, Guard, HoldsFor, IntervalOperation
 from eventide.syntax.vocabulary import ALLEN_MODES, ALLEN_RELATIONS, did_you_mean
 
@@ -16,6 +16,9 @@ _MANY: dict[str, Literal["union", "intersect", "complement", "relative_complemen
     "union_all": "union", "intersect_all": "intersect", "complement_all": "complement",
     "relative_complement_all": "relative_complement",
 }
+_INVERSE = {name: f"write {other}, with the two lists swapped (and source for target)" for name, other in (
+    ("after", "before"), ("met_by", "meets"), ("started_by", "starts"), ("finished_by", "finishes"),
+    ("contains", "during"), ("includes", "during"), ("overlapped_by", "overlaps"))}
 
 
 class IntervalReader(Shapes):
@@ -39,6 +42,11 @@ class IntervalReader(Shapes):
         if name == "allen":
             return self.allen(term, args[0], args[1:])
         if name in ("intDurGreater", "intDurLess"):
+            if isinstance(args[0], Number) and isinstance(args[1], Variable):
+                self.error("bad-interval", "the intervals come first, then the duration", term,
+                           f"write {name}({args[1]}, {term_text(args[0])}, {term_text(args[2])})")
+                self.bound.update(variable.name for variable in variables_of(args[2]))  # one problem, not two
+                return None
             base, amount = self.input(args[0]), args[1]
             if isinstance(amount, Atom | ListTerm):
                 self.error("bad-duration", f"{term_text(amount)} is not a duration", amount,
@@ -61,6 +69,7 @@ class IntervalReader(Shapes):
         known = isinstance(relation, Atom) and relation.name in ALLEN_RELATIONS
         if not known:
             self.error("unknown-relation", f"{term_text(relation)} is not an Allen relation", relation,
+                       _INVERSE[str(relation)] if str(relation) in _INVERSE else
                        did_you_mean(str(relation), ALLEN_RELATIONS, f"one of {', '.join(ALLEN_RELATIONS)}; "
                                     "for an inverse relation swap the two lists"))
         if not isinstance(mode, Atom) or mode.name not in ALLEN_MODES:
@@ -76,7 +85,9 @@ class IntervalReader(Shapes):
         """A list of interval variables."""
         if not isinstance(term, ListTerm) or term.tail is not None:
             self.error("not-a-list", f"'{name}' takes a list of interval lists, not {term_text(term)}", term,
-                       f"write [{term_text(term)}]" if isinstance(term, Variable) else "write [I1, I2, …]")
+                       f"write [{term_text(term)}]" if isinstance(term, Variable) else
+                       f"write [{', '.join(map(term_text, _conjuncts(term)))}]" if isinstance(term, Compound)
+                       and term.functor == "," else "write [I1, I2, …]")
             return None
         inputs = [self.input(item) for item in term.items]
         return None if None in inputs else tuple(item for item in inputs if item is not None)
@@ -135,3 +146,11 @@ class IntervalReader(Shapes):
         base, output = (left, right) if left.name in self.bound else (right, left)
         self.bound.add(output.name)
         return IntervalOperation("same", base, (), None, output, term.span)
+
+
+def _conjuncts(term: Term) -> list[Term]:
+    found = []
+    while isinstance(term, Compound) and term.functor == ",":
+        found.append(term.args[0])
+        term = term.args[1]
+    return [*found, term]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from math import gcd
 from typing import Literal as OneOf
 
 from eventide.syntax import ticker
@@ -15,7 +16,7 @@ from eventide.syntax.diagnostics import Diagnostic
 from eventide.syntax.lars_expressions import Expressions
 from eventide.syntax.lars_tokens import COMPARISONS, tokens_of
 from eventide.syntax.lars_trees import Comparison, Element, Head, LarsTree, Literal, Rule, Window
-from eventide.syntax.syntax_errors import SyntaxProblem
+from eventide.syntax.syntax_errors import SyntaxProblem, explained
 from eventide.syntax.terms import Atom, Compound, Number, Term, Variable, arguments_of, functor_of, is_ground
 from eventide.syntax.tokens import Places, Token
 from eventide.syntax.vocabulary import did_you_mean
@@ -23,6 +24,14 @@ from eventide.syntax.vocabulary import did_you_mean
 Dialect = OneOf["lars", "ticker", "laser"]
 UNITS = {"msec": 1, "ms": 1, "sec": 1000, "s": 1000, "min": 60_000, "m": 60_000, "h": 3_600_000}
 """The length of the units of windows, in milliseconds."""
+_RULE = "a rule is written 'h(X) :- a(X) [5].'"
+_ASP = {"#show": "everything that is concluded is shown", "#const": "write the number itself",
+        "#count": "facts are counted by windows of tuples only", "#sum": "there are no sums",
+        "#include": "give the file with --background", ":~": "answers have no costs: write a rule, or ':- body.'"}
+_ELSEWHERE = {"or": "write one rule for each alternative", "since": "metric operators stand in .mtl files",
+              "until": "metric operators stand in .mtl files",
+              **dict.fromkeys(("eventually", "once"), "write 'a [5]': at some time of the window")}
+_SQL_WINDOWS = {"range": "[{}]", "rows": "[{} #]", "last": "[{}]", "size": "[{}]"}
 LARGEST_WINDOW = 2**40
 LARGEST_RANGE = 100_000
 _PRAGMA = re.compile(r"\s*(?:%|//)\s*(?:language\s*:\s*(\w+))?\s*,?\s*(?:clock\s*:\s*(\d+)\s*(\w+))?\s*\Z")
@@ -96,7 +105,8 @@ def setting_of(text: str, source: str) -> Setting:
             setting.clock = int(amount) * UNITS[unit]
         else:
             setting.problems.append(Diagnostic("error", "bad-clock", f"a time-point cannot last {amount} {unit}", span,
-                                               f"a whole number of {', '.join(UNITS)}"))
+                                               did_you_mean(unit, tuple(UNITS) if int(amount) > 0 else (),
+                                                            f"a whole number of {', '.join(UNITS)}")))
     return setting
 
 
@@ -123,9 +133,20 @@ def _read(text: str, source: str, setting: Setting) -> tuple[list[Atom | Compoun
                 facts.extend(found_facts)
                 rules.extend([rule] if rule is not None else [])
             except SyntaxProblem as problem:
-                problems.append(problem.diagnostic(places))
+                if not (clause[0].text == "[" and problems and not places.begins_line(clause[0].start)):
+                    better = _of_asp(problem, text) or explained(problem, text, clause[0].start, _RULE, ".lars")
+                    problems.append(better.diagnostic(places))  # what follows a wrong rule on its line is no other one
             clause = [token] if missing_end and token.kind != "stop" else []
     return facts, rules, problems
+
+
+def _of_asp(problem: SyntaxProblem, text: str) -> SyntaxProblem | None:
+    """What is wrong where answer-set programs have a directive, an aggregate or a weak constraint."""
+    found = re.compile(r"#[a-z]+|:~").match(text, problem.start) if isinstance(problem.start, int) else None
+    if found is None:
+        return None
+    return SyntaxProblem("answer-sets", f"'{found.group()}' is not part of the language", found.start(), found.end(),
+                         _ASP.get(found.group(), "remove it"))
 
 
 def _begins_clause(token: Token, clause: list[Token], places: Places) -> bool:
@@ -189,6 +210,16 @@ class _ClauseReader(Expressions):
         if token.text == "(":
             raise self.problem("space-before-bracket", f"a space between '{before.text}' and '('", token,
                                f"write '{before.text}(' without a space")
+        if token.text == "[" and before.text == "]":
+            raise self.problem("nested-window", "a window after a window", token, "windows inside windows are not "
+                               "supported: give the inner one a rule of its own")
+        if token.text == "," and all(each.text != ":-" for each in self.tokens[:self.at]):
+            raise self.problem("two-heads", "a rule has one head", token, "write a rule for each, with the same body")
+        if token.text == "-" and self.following(1).text == ">":
+            raise self.problem("unknown-arrow", "'->' is not the arrow of rules", token,
+                               f"the conclusion comes first: {_RULE}")
+        if token.text in _ELSEWHERE:
+            raise self.problem("unexpected", f"'{token.text}' cannot stand here", token, _ELSEWHERE[token.text])
         hint = "write ',' between the parts of a body, '.' at its end"
         raise self.unexpected(did_you_mean(token.text, ("always", "at", "in", "sometime"), hint)
                               if token.kind == "word" else hint)
@@ -203,6 +234,12 @@ class _ClauseReader(Expressions):
             raise self.problem("negated-head", "a head cannot be negated", first, "negate the head by ':- body.'")
         time = self.prefix_time()
         atom = self.atom()
+        arrow = next((at for at, each in enumerate(self.tokens[:-1])
+                      if each.text == "-" and self.tokens[at + 1].text == ">"), None)
+        if self.next.text in ("[", "always", "in") and arrow is not None:
+            token = self.tokens[arrow]
+            raise SyntaxProblem("unknown-arrow", "'->' is not the arrow of rules", token.start, token.end + 1,
+                                f"the conclusion comes first: {_RULE}")
         if self.next.text in ("[", "always", "in"):
             raise self.problem("window-in-head", "a head has no window", self.next,
                                "conclude at a time with 'h at T :- …'; windows belong to the body")
@@ -302,6 +339,10 @@ class _ClauseReader(Expressions):
         if self.next.text == "-":
             raise self.problem("window-size", "a window cannot be negative", self.next, "windows look back: '[5]'")
         token = self.next
+        form = _SQL_WINDOWS.get(token.text.lower())
+        if form is not None and self.following(1).kind == "number":
+            raise self.problem("window-size", f"'{token.text}' in a window", token,
+                               f"write '{form.format(self.following(1).text)}'")
         if token.kind != "number" or not token.text.isdigit():
             raise self.problem("window-size", "a window needs a whole number", token, "write '[5]', '[5 sec]' or "
                                "'[5 #]'")
@@ -324,20 +365,24 @@ class _ClauseReader(Expressions):
         if size > LARGEST_WINDOW:
             raise self.problem("window-size", "the window is too long", token, f"at most {LARGEST_WINDOW}")
         if self.next.text != "]":
-            raise self.unexpected("write ']' after the window")
+            several = self.next.text in (",", "..", "-")
+            raise self.unexpected("a window has one length: it goes from there to now" if several else
+                                  "write ']' after the window")
         self.at += 1
         return Window(kind, size, by, self.span_from(first))
 
     def points(self, size: int, unit: str, place: Token, token: Token) -> int:
         """The time-points of a window with a unit."""
         if unit not in UNITS:
-            hint = did_you_mean(unit, tuple(UNITS), f"known are {', '.join(UNITS)}, and # for tuples")
+            hint = f"write '[{size} #]'" if unit in ("tuple", "tuples", "rows", "events", "facts") else \
+                did_you_mean(unit, tuple(UNITS), f"known are {', '.join(UNITS)}, and # for tuples")
             raise self.problem("unknown-unit", f"there is no unit '{unit}'", place, hint)
         points, rest = divmod(size * UNITS[unit], self.clock)
         if rest:
+            fine = gcd(size * UNITS[unit], self.clock)
             raise self.problem("unit-and-clock", f"{size} {unit} is no whole number of time-points of "
                                f"{self.clock} msec", token, "say how long a time-point lasts in the first line: "
-                               "'% clock: 100 msec'")
+                               f"'% clock: {fine} msec'")
         return points
 
     def by(self, atom: Atom | Compound) -> tuple[int, ...]:
@@ -365,6 +410,9 @@ class _ClauseReader(Expressions):
         same = {"==": "=", "=<": "<=", "<>": "!="}
         operator = same.get(token.text, token.text)
         if operator not in ("=", "!=", "<", "<=", ">", ">="):
+            if token.text in ("is", "\\", "="):
+                raise self.problem("unknown-operator", f"'{token.text}' is not an operator", token,
+                                   "write '=': both sides are computed" if token.text == "is" else "write '!='")
             raise self.problem("not-an-element", f"'{first.text}' is neither an atom nor a comparison", first,
                                "atoms begin with a small letter; comparisons have one of = != < <= > >=")
         self.at += 1

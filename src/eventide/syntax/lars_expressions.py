@@ -64,13 +64,19 @@ class Expressions:
         """A predicate with its arguments; expressions among them get a name."""
         first = self.next
         if first.kind == "variable":
+            low = first.text.lower() if first.text.isupper() else f"{first.text[:1].lower()}{first.text[1:]}"
             raise self.problem("variable-as-predicate", f"'{first.text}' is a variable, not a predicate", first,
-                               "predicates begin with a small letter")
+                               f"predicates begin with a small letter: '{low}'")
+        if first.text == "[":
+            raise self.problem("window-first", "the window stands before its atom", first, "write 'a [5]', not '[5] a'")
         if first.kind != "word":
             raise self.unexpected("an atom such as 'a' or 'a(X)' is expected here")
         called = self.following(1).text == "(" and self.following(1).start == first.end
         if first.text in RESERVED and not called:
+            following = self.following(1)
             raise self.problem("reserved-word", f"'{first.text}' is a word of the language", first,
+                               f"it stands after the atom: write '{following.text}(…) {first.text} [5]'"
+                               if following.kind == "word" and first.text in ("always", "sometime") else
                                "give the predicate another name")
         self.at += 1
         if not called:

@@ -67,12 +67,25 @@ def _is_operator(text: str, after: int, tokens: list[Token], comparing: bool) ->
     begins = before.text in (",", ":-", "+", "-", "*", "/", "^")
     return begins and last.kind in ("variable", "number") and _COMPARED.match(text, after) is not None
 
+_ONE_EACH = "write one rule for each alternative"
+_FORWARDS = "the conclusion comes first: 'h(X) :- a(X) [5].'"
+_QUOTE = "close the quote on the same line"
+_CURLY = 'write " instead'
+_COMMA = "write ',' between the parts of a body"
+_INSTEAD = {
+    "'": _QUOTE, '"': _QUOTE, "“": _CURLY, "”": _CURLY, "‘": _CURLY, "’": _CURLY,
+    ";": f"{_ONE_EACH}; a rule ends with '.'", "|": _ONE_EACH, "∨": _ONE_EACH, "&": _COMMA, "∧": _COMMA,
+    "\\": "negation is written 'not', 'is not equal' '!='", "~": "write 'not'", "¬": "write 'not'",
+    "!": "write 'not' before an atom, '!=' between two values",
+    "{": "choices are no part of the language: write one rule for each case",
+    "→": _FORWARDS, "⇒": _FORWARDS, "←": "write ':-'", "?": "a variable begins with a capital letter",
+    "□": "write 'a always [5]'", "◇": "write 'a [5]'", "⊞": "a window stands behind its atom: 'a [5]'",
+    "`": "remove it: the file holds rules alone", "≤": "write '<='", "≥": "write '>='", "≠": "write '!='",
+}
+"""Characters that begin no token, and what to write."""
+
 
 def bad_token(token: Token) -> SyntaxProblem:
     """What is wrong with a character that begins no token."""
-    hints = {"'": "close the quote on the same line", '"': "close the quote on the same line",
-             ";": "write one rule for each alternative", "|": "write one rule for each alternative",
-             "{": "there are no sets", "&": "write ',' between the parts of a body",
-             "!": "write 'not' before an atom, '!=' between two values"}
     return SyntaxProblem("bad-character", f"'{token.text}' has no meaning here", token.start, token.end,
-                         hints.get(token.text, "names are letters, digits and '_'; put other text in double quotes"))
+                         _INSTEAD.get(token.text, "names are letters, digits and '_'; put other text in double quotes"))

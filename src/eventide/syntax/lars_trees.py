@@ -42,19 +42,12 @@ class Window:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """An atom in a body: `a` (now), `a [n]` (sometime), `a always [n]`, `a at T [n]`, each with or without `not`.
+class _AtomWithTime:
+    """An atom that may say a time."""
 
-    Only `at` has a `time`, and `now` has no window. The others without a window ask the whole stream.
-    """
-
+    __slots__ = ()
     atom: Atom | Compound
-    modality: OneOf["now", "sometime", "always", "at"] = "now"
-    time: Variable | Number | None = None
-    window: Window | None = None
-    negated: bool = False
-    span: Span | None = field(default=None, compare=False, repr=False)
+    time: Variable | Number | None
 
     @property
     def predicate(self) -> Predicate:
@@ -66,6 +59,21 @@ class Literal:
         yield from variables_of(self.atom)
         if isinstance(self.time, Variable):
             yield self.time
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(_AtomWithTime):
+    """An atom in a body: `a` (now), `a [n]` (sometime), `a always [n]`, `a at T [n]`, each with or without `not`.
+
+    Only `at` has a `time`, and `now` has no window. The others without a window ask the whole stream.
+    """
+
+    atom: Atom | Compound
+    modality: OneOf["now", "sometime", "always", "at"] = "now"
+    time: Variable | Number | None = None
+    window: Window | None = None
+    negated: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         parts = ["not"] if self.negated else []
@@ -108,23 +116,12 @@ Element = Literal | Comparison
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class Head(_AtomWithTime):
     """`a` (concluded now) or `a at T` (concluded at T; a time outside [0, t] concludes nothing)."""
 
     atom: Atom | Compound
     time: Variable | Number | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def predicate(self) -> Predicate:
-        """The predicate of the atom."""
-        return functor_of(self.atom)
-
-    def variables(self) -> Iterator[Variable]:
-        """The variables of the atom and of its time, with repetition."""
-        yield from variables_of(self.atom)
-        if isinstance(self.time, Variable):
-            yield self.time
 
     def __str__(self) -> str:
         return atom_text(self.atom) + ("" if self.time is None else f" at {self.time}")

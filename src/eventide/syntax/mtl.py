@@ -21,6 +21,14 @@ from typing import Any, Literal
 
 from eventide.syntax import meteor
 from eventide.syntax.diagnostics import Diagnostic
+from eventide.syntax.mtl_errors import (
+    RULE,
+    after_rule,
+    before_condition,
+    instead_of_bound,
+    instead_of_comma,
+    instead_of_range,
+)
 from eventide.syntax.mtl_tokens import STOP, TokenReader, exact, tokens_of
 from eventide.syntax.mtl_trees import (
     Compare,
@@ -36,7 +44,7 @@ from eventide.syntax.mtl_trees import (
     Rule,
     Since,
 )
-from eventide.syntax.syntax_errors import SyntaxProblem
+from eventide.syntax.syntax_errors import SyntaxProblem, explained, open_quote
 from eventide.syntax.terms import Atom, Compound, Number, Term, Variable
 from eventide.syntax.tokens import Places, Token, is_variable, number, unquote
 
@@ -73,7 +81,7 @@ def parse(text: str, source: str = "<text>") -> ParsedRules:
         try:
             rules.append(reader.rule())
         except SyntaxProblem as problem:
-            problems.append(problem.diagnostic(places))
+            problems.append(explained(problem, text, tokens[begin].start, RULE, ".mtl").diagnostic(places))
             reader.skip(begin)
     return ParsedRules(tuple(rules), tuple(problems), text, source)
 
@@ -99,58 +107,29 @@ class _Reader(TokenReader):
             operators.append(HeadOperator(*self._ranged(*operator), self._span(first)))
         head = self._predicate()
         body: list[Condition] = []
-        if self._peek().kind == "implies":
+        if self.peek().kind == "implies":
             self.at += 1
             body.append(self._condition())
             while self._take(","):
                 body.append(self._condition())
         span = self._span(begin)
-        if self._peek().kind != "end":
-            raise self._after_rule(begin)
+        if self.peek().kind != "end":
+            raise after_rule(self, begin)
         self.at += 1
         return Rule(tuple(operators), head, tuple(body), span)
 
-    def _after_rule(self, begin: int) -> SyntaxProblem:
-        token = self._peek()
-        if token is STOP or (self.at > begin and self.places.begins_line(token.start)):
-            last = self.tokens[self.at - 1]
-            return SyntaxProblem("missing-end", "the rule does not end with '.'", last.end, last.end + 1,
-                                 f"write '.' after '{last.text}'")
-        if token.text == "@":
-            return self._problem("fact-in-rules", "facts with a time do not belong in a program",
-                                 "write them in a file that ends in .facts, one per line, and give it as --events")
-        hint = {
-            "||": "negation is written `not P(X)`, after a comma like any condition",
-            "|": "negation is written `not P(X)`, after a comma like any condition",
-            ";": "write one rule for each alternative", "&": "conditions are separated by commas",
-        }.get(token.text, "conditions are separated by ',', and a rule ends with '.'")
-        return self._problem("unexpected", f"{self._shown()} cannot stand here", hint)
-
     def _condition(self) -> Condition:
         begin = self.at
-        if not self._denies() and self._compares():
+        wrong = before_condition(self)
+        if wrong is not None:
+            raise wrong
+        if not self._denies() and self.compares():
             return self._comparison()
         found = self._formula()
         return Not(found.formula, self._span(begin)) if isinstance(found, Not) else found
 
     def _denies(self) -> bool:
-        return self._peek().text in ("not", "\\+") and self._peek().kind != "quoted"
-
-    def _compares(self) -> bool:
-        """Whether a comparison stands before the next comma or the end of the rule."""
-        depth, at = 0, self.at
-        while at < len(self.tokens):
-            token = self.tokens[at]
-            if token.text in ("(", "["):
-                depth += 1
-            elif token.text in (")", "]"):
-                depth -= 1
-            elif depth == 0 and (token.kind == "compare" or (token.kind == "word" and token.text == "is")):
-                return True
-            elif token.kind in ("end", "implies") or (depth == 0 and token.text == ","):
-                return False
-            at += 1
-        return False
+        return self.peek().text in ("not", "\\+") and self.peek().kind != "quoted"
 
     # -- formulas ---------------------------------------------------------------------------------------------
 
@@ -171,12 +150,12 @@ class _Reader(TokenReader):
             raise SyntaxProblem("nested-negation", f"a side of '{word}' is negated", self._span(begin), 0,
                                 "give the negation a name, with a rule that says for which values and when it is asked")
         if self._since() is not None:
-            raise self._problem("ambiguous", f"'{self._peek().text}' follows another one",
+            raise self.problem("ambiguous", f"'{self.peek().text}' follows another one",
                                 "parentheses say which comes first: (A since[0,1] B) since[0,2] C")
         return Since(word, span, left, right, self._span(begin))
 
     def _since(self) -> Literal["since", "until"] | None:
-        token = self._peek()
+        token = self.peek()
         if token.kind != "word" or not (token.text in ("since", "until") or (
                 token.text in ("Since", "Until") and meteor.starts_range(self.tokens, self.at + 1))):
             return None
@@ -185,7 +164,7 @@ class _Reader(TokenReader):
     def _deeper(self) -> None:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise self._problem("too-deep", "the formula is nested too deeply",
+            raise self.problem("too-deep", "the formula is nested too deeply",
                                 "split it: give a part a name with a rule of its own")
 
     def _unary(self) -> Formula | Not:
@@ -213,14 +192,16 @@ class _Reader(TokenReader):
 
     def _close(self) -> None:
         if not self._take(")"):
-            raise self._problem("missing-bracket", f"{self._shown()} where ')' belongs", "close the parenthesis")
+            raise self.problem("missing-bracket", f"{self.shown()} where ')' belongs", "close the parenthesis"
+                                if self.peek().text != "," else "parentheses hold one formula: give the conditions a "
+                                "name with a rule of its own, Both(X) :- P(X), Q(X).")
 
     def _operator(self) -> tuple[Operator, bool] | None:
         """The operator that stands here, and whether its range is seen from now."""
-        text = self._peek().text
+        text = self.peek().text
         if text in _OPERATORS:
             return _OPERATORS[text], False
-        if self._peek() is STOP or not meteor.is_operator(self.tokens, self.at):
+        if self.peek() is STOP or not meteor.is_operator(self.tokens, self.at):
             return None
         if text in meteor.SEEN_FROM_NOW:
             return meteor.SEEN_FROM_NOW[text], True
@@ -237,20 +218,24 @@ class _Reader(TokenReader):
     def _range(self, seen_from_now: bool = False) -> Range:
         hint = "write ranges as [1,2], (0,1/2] or [3,inf)"
         begin = self.at
-        opening = self._peek().text
+        opening = self.peek().text
         if opening not in ("[", "("):
-            raise self._problem("missing-range", f"{self._shown()} where the range of the operator belongs",
-                                f"{hint}; [0,inf) is all of the past")
+            raise self.problem("missing-range", f"{self.shown()} where the range of the operator belongs",
+                                instead_of_range(self.peek()) or f"{hint}; [0,inf) is all of the past")
         self.at += 1
         low = high = self._bound(hint)
         if self._take(","):
             high = self._bound(hint)
-        elif self._peek().text != "]" or opening == "(":
-            raise self._problem("bad-range", f"{self._shown()} where ',' and the second bound of the range belong",
-                                hint)
-        closing = self._peek().text
+        elif self.peek().text != "]" or opening == "(":
+            raise self.problem("bad-range", f"{self.shown()} where ',' and the second bound of the range belong",
+                               instead_of_comma(self.peek()) or hint)
+        closing = self.peek().text
+        if self.peek().kind == "word" and self.peek().start == self.tokens[self.at - 1].end:
+            raise self.problem("bad-range", f"'{closing}' after a number: ranges have no units",
+                                "write the number alone, in the unit of the facts")
         if closing not in ("]", ")"):
-            raise self._problem("bad-range", f"{self._shown()} where the range should end", hint)
+            raise self.problem("bad-range", f"{self.shown()} where the range should end",
+                                f"write ']' after '{self.tokens[self.at - 1].text}'")
         self.at += 1
         low_closed, high_closed = opening == "[", closing == "]"
         if seen_from_now:
@@ -270,15 +255,16 @@ class _Reader(TokenReader):
             return "inf" if sign > 0 else "-inf"
         if token.kind != "number":
             self.at -= 1
-            raise self._problem("bad-range", f"{self._shown()} where a number belongs", hint)
+            raise self.problem("bad-range", f"{self.shown()} where a number belongs",
+                                instead_of_bound(token) or hint)
         value = exact(token)
         if value is None:
-            raise self._problem("bad-number", "the number is too long", "write it shorter", token)
-        if self._peek().text == "/" and self._peek(1).kind == "number":
+            raise self.problem("bad-number", "the number is too long", "write it shorter", token)
+        if self.peek().text == "/" and self.peek(1).kind == "number":
             self.at += 1
             divisor = exact(self._next())
             if not divisor:
-                raise self._problem("bad-number", "a fraction needs a divisor other than 0", hint,
+                raise self.problem("bad-number", "a fraction needs a divisor other than 0", hint,
                                     self.tokens[self.at - 1])
             value /= divisor
         return sign * value
@@ -287,11 +273,13 @@ class _Reader(TokenReader):
         begin = self.at
         token = self._next()
         if token.kind == "word" and token.text == "not":
-            raise self._problem("nested-negation", "'not' cannot stand here",
+            raise self.problem("nested-negation", "'not' cannot stand here",
                                 "negate a condition, or what stands below an operator", token)
+        if token.text in ("'", '"'):
+            raise open_quote(token)
         if token.kind not in ("word", "quoted") or (token.kind == "word" and token.text in ("since", "until")):
             self.at -= 1
-            raise self._problem("expected-predicate", f"{self._shown()} where a predicate belongs",
+            raise self.problem("expected-predicate", f"{self.shown()} where a predicate belongs",
                                 "a predicate is a name with its arguments, such as Mon(X,Z)")
         name = token.text if token.kind == "word" else self._unquoted(token)
         arguments: list[Term] = []
@@ -300,33 +288,35 @@ class _Reader(TokenReader):
             while self._take(","):
                 arguments.append(self._argument())
             if not self._take(")"):
-                raise self._problem("missing-bracket", f"{self._shown()} where ')' belongs",
+                raise self.problem("missing-bracket", f"{self.shown()} where ')' belongs",
                                     f"arguments of {name} are separated by ',' and end with ')'")
         return Holds(name, tuple(arguments), self._span(begin))
 
     def _argument(self) -> Term:
-        token = self._peek()
+        token = self.peek()
         sign = -1 if self._take("-") else 1
         found = self._simple()
         if isinstance(found, Number):
             return Number(sign * found.value, self.places.span(token.start, self.tokens[self.at - 1].end))
+        if self.peek().text in ("'", '"') and self.peek().kind == "bad":
+            raise open_quote(self.peek())
         if found is None or sign < 0:
-            raise self._problem("bad-argument", f"{self._shown()} where an argument belongs",
+            raise self.problem("bad-argument", f"{self.shown()} where an argument belongs",
                                 "arguments are constants, numbers or variables")
-        if self._peek().text == "(" and isinstance(found, Atom):
-            raise self._problem("bad-argument", f"'{found}(…)' cannot be an argument",
+        if self.peek().text == "(" and isinstance(found, Atom):
+            raise self.problem("bad-argument", f"'{found}(…)' cannot be an argument",
                                 "arguments are constants, numbers or variables", token)
         return found
 
     def _simple(self) -> Term | None:
         """The constant, number or variable that stands here, if one does."""
-        token = self._peek()
+        token = self.peek()
         span = self.places.span(token.start, token.end) if token is not STOP else None
         self.at += 1
         if token.kind == "number":
             value = number(token.text)
             if value is None:
-                raise self._problem("bad-number", "the number is too large", "write it shorter", token)
+                raise self.problem("bad-number", "the number is too large", "write it shorter", token)
             return Number(value, span)
         if token.kind == "quoted":
             return Atom(self._unquoted(token), span)
@@ -341,7 +331,7 @@ class _Reader(TokenReader):
     def _unquoted(self, token: Token) -> str:
         name = unquote(token.text)
         if name is None:
-            raise self._problem("bad-quote", "an unknown escape in a quoted name", "write a backslash twice", token)
+            raise self.problem("bad-quote", "an unknown escape in a quoted name", "write a backslash twice", token)
         return name
 
     # -- comparisons ------------------------------------------------------------------------------------------
@@ -350,9 +340,11 @@ class _Reader(TokenReader):
         begin = self.at
         left = self._expression()
         token = self._next()
+        if token.text == "=>":
+            raise self.problem("unknown-operator", "'=>' is not an operator", "write '>='", token)
         if token.text not in _COMPARISONS:
             self.at -= 1
-            raise self._problem("unexpected", f"{self._shown()} where a comparison belongs",
+            raise self.problem("unexpected", f"{self.shown()} where a comparison belongs",
                                 f"comparisons are {', '.join(dict.fromkeys(_COMPARISONS.values()))}")
         right = self._expression()
         return Compare(_COMPARISONS[token.text], left, right, self._span(begin))
@@ -362,7 +354,7 @@ class _Reader(TokenReader):
             return self._factor()
         begin = self.at
         found = self._expression(level + 1)
-        while self._peek().text in _LEVELS[level] and self._peek().kind != "quoted":
+        while self.peek().text in _LEVELS[level] and self.peek().kind != "quoted":
             operator = self._next().text
             found = Compound(operator, (found, self._expression(level + 1)), None)
             found = Compound(found.functor, found.args, self._span(begin))
@@ -372,7 +364,7 @@ class _Reader(TokenReader):
         begin = self.at
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise self._problem("too-deep", "the expression is nested too deeply", "compute a part of it first")
+            raise self.problem("too-deep", "the expression is nested too deeply", "compute a part of it first")
         found: Any
         if self._take("-"):
             inner = self._factor()
@@ -384,7 +376,7 @@ class _Reader(TokenReader):
         else:
             found = self._simple()
             if found is None:
-                raise self._problem("bad-argument", f"{self._shown()} where a value belongs",
+                raise self.problem("bad-argument", f"{self.shown()} where a value belongs",
                                     "expressions are made of numbers, variables and + - * / // mod **")
             if isinstance(found, Atom) and self._take("("):
                 arguments = [self._expression()]

@@ -17,6 +17,7 @@ _TOKEN = re.compile(
       | (?P<quoted>'(?:[^'\\\r\n]++|''|\\(?s:.))*+'|"(?:[^"\\\r\n]++|""|\\(?s:.))*+")
       | (?P<end>\.(?=[\s%]|\Z))
       | (?P<implies>:-|<-)
+      | (?P<foreign>==>|=>|->|[→⇒⟶⟹←⟵⇐])
       | (?P<compare><=|=<|>=|=:=|=\\=|\\=|!=|==|<>|=|<|>)
       | (?P<mark>\|\||//|\*\*|\\\+|[()\[\],@/*+|;&-])
       | (?P<bad>(?s:.))""", re.VERBOSE)
@@ -41,17 +42,17 @@ class TokenReader:
     def __init__(self, tokens: list[Token], places: Places) -> None:
         self.tokens, self.places, self.at = tokens, places, 0
 
-    def _peek(self, ahead: int = 0) -> Token:
+    def peek(self, ahead: int = 0) -> Token:
         at = self.at + ahead
         return self.tokens[at] if at < len(self.tokens) else STOP
 
     def _next(self) -> Token:
-        token = self._peek()
+        token = self.peek()
         self.at += 1
         return token
 
     def _take(self, text: str) -> bool:
-        found = self._peek().text == text and self._peek().kind != "quoted"
+        found = self.peek().text == text and self.peek().kind != "quoted"
         self.at += found
         return found
 
@@ -60,17 +61,34 @@ class TokenReader:
         last = self.tokens[min(max(self.at - 1, begin), len(self.tokens) - 1)]
         return self.places.span(self.tokens[begin].start, last.end)
 
-    def _problem(self, code: str, message: str, hint: str, token: Token | None = None) -> SyntaxProblem:
-        token = token or self._peek()
+    def problem(self, code: str, message: str, hint: str, token: Token | None = None) -> SyntaxProblem:
+        token = token or self.peek()
         if token is STOP:
             last = self.tokens[-1]
             return SyntaxProblem(code, message, last.end, last.end + 1, hint)
         return SyntaxProblem(code, message, token.start, token.end, hint)
 
-    def _shown(self) -> str:
-        token = self._peek()
+    def shown(self) -> str:
+        token = self.peek()
         return "the end of the text" if token is STOP else "the end of the rule" if token.kind == "end" else \
             f"'{token.text}'"
+
+    def compares(self) -> bool:
+        """Whether a comparison stands before the next comma or the end of the rule."""
+        depth, at = 0, self.at
+        while at < len(self.tokens):
+            token = self.tokens[at]
+            if token.text in ("(", "["):
+                depth += 1
+            elif token.text in (")", "]"):
+                depth -= 1
+            elif depth == 0 and (token.kind == "compare" or token.text == "=>" or (
+                    token.kind == "word" and token.text == "is")):
+                return True
+            elif token.kind in ("end", "implies") or (depth == 0 and token.text == ","):
+                return False
+            at += 1
+        return False
 
     def skip(self, begin: int) -> None:
         """Go to the next rule after an error: behind the next full stop, or to a head that begins a line."""

@@ -57,6 +57,8 @@ def to_text(rule: Rule) -> str:
     head, body = _head(rule), () if isinstance(rule, Declaration) else rule.body
     if isinstance(rule, ChangeRule | EventRule | InitialRule) and rule.probability is not None:
         head = f"{rule.probability!r}::{head}"
+    elif isinstance(rule, ChangeRule) and rule.weight is not None:
+        head = f"weight({rule.weight!r})::{head}"
     if not body:
         return f"{head}."
     return f"{head} :-\n    " + ",\n    ".join(map(condition_text, body)) + "."

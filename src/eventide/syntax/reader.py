@@ -7,10 +7,19 @@ is bounded, so no text can exhaust the stack.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, field
 
 from eventide.syntax.diagnostics import Diagnostic, Span
-from eventide.syntax.syntax_errors import SyntaxProblem, clause_not_ended, not_a_term, too_deep, unclosed, unexpected
+from eventide.syntax.syntax_errors import (
+    SyntaxProblem,
+    clause_not_ended,
+    explained,
+    not_a_term,
+    too_deep,
+    unclosed,
+    unexpected,
+)
 from eventide.syntax.terms import Atom, Compound, ListTerm, Number, Term, Variable
 from eventide.syntax.tokens import INFIX, PREFIX, RIGHT, Places, Token, clause_tokens, number, skip_layout, unquote
 
@@ -27,29 +36,65 @@ class Clause:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-def read_clauses(text: str, source: str) -> tuple[list[Clause], list[Diagnostic]]:
+@dataclass(slots=True)
+class Reading:
+    """What was read of a text, up to its first problem: where the next one begins alike, its clauses are the same."""
+
+    source: str = ""
+    text: str = ""
+    clauses: list[Clause] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+
+    def same(self, text: str, source: str) -> int:
+        """Forget what is not in the text at the same place; where reading goes on."""
+        alike = _alike(self.text, text) if source == self.source else 0
+        kept = bisect_left(self.ends, alike)  # what follows the full stop of a clause belongs to it
+        self.source, self.text = source, text
+        del self.clauses[kept:], self.ends[kept:]
+        return self.ends[-1] if self.ends else 0
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters two texts begin with in common."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
+    return low
+
+
+def read_clauses(text: str, source: str, known: Reading | None = None) -> tuple[list[Clause], list[Diagnostic]]:
     """The clauses of a text in order, and one diagnostic for each clause that cannot be read.
+
+    `known` is what was read of a text before: clauses at its beginning that are still there are not read again.
 
     >>> clauses, problems = read_clauses("port(brest). wet(X) :- rain(X)", "weather")
     >>> str(clauses[0].head), problems[0].message
     ('port(brest)', "the clause does not end with '.'")
     """
     places = Places(text, source)
-    clauses: list[Clause] = []
+    known = Reading() if known is None else known
+    position, size = skip_layout(text, known.same(text, source)), len(text)
+    clauses = known.clauses.copy()
     problems: list[Diagnostic] = []
-    position, size = skip_layout(text, 0), len(text)
     while position < size:
         fact = _FACT.match(text, position)
         if fact is not None:
             clauses.append(_plain_fact(fact, places))
-            position = skip_layout(text, fact.end())
+            position = fact.end()
+            if not problems:
+                known.ends.append(position)
+            position = skip_layout(text, position)
             continue
         tokens, position = clause_tokens(text, position, places)
         try:
-            clauses.append(_ClauseReader(tokens, places).clause())
+            clauses.append(_ClauseReader(tokens, places).clause(text))
         except SyntaxProblem as problem:
-            problems.append(problem.diagnostic(places))
+            problems.append(explained(problem, text, tokens[0].start).diagnostic(places))
+        if not problems:
+            known.ends.append(position)
         position = skip_layout(text, position)
+    known.clauses = clauses[: len(known.ends)]
     return clauses, problems
 
 
@@ -93,13 +138,13 @@ class _ClauseReader:
         self.anonymous = 0
         self.named = {token.text for token in tokens if token.kind == "variable"}
 
-    def clause(self) -> Clause:
-        """The whole clause, up to its full stop."""
+    def clause(self, text: str) -> Clause:
+        """The whole clause of the text, up to its full stop."""
         start = self.tokens[0].start
         term = self.term(1200, 0)
         token = self.tokens[self.at]
         if token.kind == "stop":
-            raise clause_not_ended(self.tokens, self.at)
+            raise clause_not_ended(self.tokens, self.at, text)
         if token.kind != "end":
             raise unexpected(self.tokens, self.at, None)
         span = self.places.span(start, token.end)

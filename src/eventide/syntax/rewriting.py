@@ -14,14 +14,33 @@ Node = TypeVar("Node")
 
 def variables_in(node: object) -> Iterator[Variable]:
     """The variables of a tree or a tuple of trees in the order they are written, with repetition."""
-    if isinstance(node, Variable):
-        yield node
-    elif isinstance(node, tuple):
-        for part in node:
-            yield from variables_in(part)
-    elif is_dataclass(node) and not isinstance(node, Span):
-        for each in fields(node):
-            yield from variables_in(getattr(node, each.name))
+    return (part for part in parts_in(node) if isinstance(part, Variable))
+
+
+def parts_in(node: object) -> Iterator[object]:
+    """The nodes of a tree or a tuple of trees in the order they are written; what is inside variables is left out."""
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, tuple):
+            stack.extend(reversed(part))
+            continue
+        kind = type(part)
+        names = _PARTS[kind] if kind in _PARTS else _PARTS.setdefault(kind, _parts(kind))
+        if names is not None:
+            yield part
+            stack.extend([getattr(part, name) for name in names])
+
+
+_PARTS: dict[type, tuple[str, ...] | None] = {}
+
+
+def _parts(kind: type) -> tuple[str, ...] | None:
+    """The fields of a kind of node that may have nodes, from the last to the first; None if it is no node."""
+    if not is_dataclass(kind) or kind is Span:
+        return None
+    inside = () if kind is Variable else tuple(each.name for each in fields(kind) if each.name != "span")
+    return inside[::-1]
 
 
 def renumbered(node: Node) -> Node:

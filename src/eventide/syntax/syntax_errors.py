@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 
 from eventide.syntax.diagnostics import Diagnostic, Span
+from eventide.syntax.foreign import FORWARDS, at_the_place, at_the_start, ending_of, is_unit, language_of
 from eventide.syntax.tokens import FOREIGN, INFIX, MAX_DIGITS, Places, Token
+from eventide.syntax.vocabulary import HEADS, TEMPORAL
 
+_RULE = "a rule is written initiatedAt(F=V, T) :- conditions."
+_ARROWS = {"=>": "the conclusion comes first", "==>": "the conclusion comes first",
+           "<=": "'<=' is '=<' between numbers", ":=": "write ':-'", "::-": "write ':-'"}
+_ARROW_WORDS = frozenset({"if", "when", "where", "iff"})
+_WORDS = {"and": "write ','", "or": "write ';' between the alternatives, and parentheses around them",
+          "then": "write ','", "where": "write ','", "with": "write ','", "having": "write ','",
+          "between": "write two conditions: 1 =< X, X =< 10", "in": "write member(X, [a, b])",
+          "like": "words are compared whole, with == or \\==", "unless": "write ', \\+' before the condition"}
+_ORDER = ("<", "=<", ">", ">=")
+_ENDS_WITH_PERCENT = re.compile(r"[ \t]*(%[ \t]*(?:\w+|\(.*\))?[ \t]*[.,])[ \t]*(?=[\r\n]|\Z)")
+_LOOKALIKES = {"‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "´": "'", "–": "-", "—": "-",
+               "−": "-", "¬": "\\+", "∧": ",", "∨": ";", "←": ":-", "⟵": ":-", "⇐": ":-",
+               "≤": "=<", "≥": ">=", "≠": "\\=",
+               "，": ",", "（": "(", "）": ")", "。": "."}
+_OPERATIONS = {"∩": "intersect_all([I1, I2], I)", "∪": "union_all([I1, I2], I)",
+               "∖": "relative_complement_all(I1, [I2], I)",
+               "∈": "member(X, [a, b])", "∀": "\\+ (Condition, \\+ Other)", "∃": "the condition alone"}
 _NAMES = ("happensAt", "holdsAt", "holdsFor", "initiatedAt", "terminatedAt", "initially", "grounding", "findall")
 
 
@@ -34,9 +54,37 @@ def too_deep(place: Token | Span) -> SyntaxProblem:
                          "split it: give a part a name with a rule of its own")
 
 
-def clause_not_ended(tokens: list[Token], at: int) -> SyntaxProblem:
+def explained(problem: SyntaxProblem, text: str, begin: int, rule: str = _RULE, ending: str = ".ec") -> SyntaxProblem:
+    """The problem of a clause that begins at `begin`; a better one where the text is from somewhere else.
+
+    `rule` says how rules are written, `ending` is that of the language's files.
+    """
+    if isinstance(problem.start, Span):
+        return problem
+    found = at_the_start(text, begin, rule) or at_the_place(text, problem.start)
+    if found is not None:
+        return SyntaxProblem(*found)
+    other = ending_of(text, begin, max(problem.end, text.find("\n", problem.end)))
+    if other is not None and other[1] != ending:
+        return SyntaxProblem("other-language", f"this is a rule of {other[0]}", begin, problem.end,
+                             f"such rules stand in files that end in {other[1]}")
+    return problem
+
+
+def open_quote(token: Token) -> SyntaxProblem:
+    """A quote is not closed."""
+    return _problem("open-quote", f"the quote {token.text} is not closed on its line", token,
+                    f"write {token.text} at the end of the name; a quote inside it is written twice")
+
+
+def clause_not_ended(tokens: list[Token], at: int, text: str) -> SyntaxProblem:
     """The text, or the next clause, begins where a full stop was expected; the place is right after the last token."""
     last = tokens[at - 1]
+    percent = _ENDS_WITH_PERCENT.match(text, last.end)
+    if percent is not None:
+        return SyntaxProblem("percent-sign", "'%' begins a comment, so the rest of the line is not read",
+                             percent.start(1), percent.end(1),
+                             "write 'mod' for the remainder of a division; a number has no percent sign")
     return SyntaxProblem("missing-end", "the clause does not end with '.'", last.end, last.end + 1,
                          f"write '.' after '{last.text}'")
 
@@ -45,6 +93,11 @@ def unclosed(tokens: list[Token], at: int, opening: Token, places: Places) -> Sy
     """A bracket is not closed where it should be."""
     token, place = tokens[at], places.span(opening.start, opening.end)
     closing = ")" if opening.text == "(" else "]"
+    comma = _comma_before_condition(tokens, at, opening, places)
+    if comma is not None:
+        return _problem("missing-bracket", f"missing '{closing}'", comma,
+                        f"write '{closing}' before this ',': '{opening.text}' at line {place.line}, column "
+                        f"{place.column} is not closed")
     if token.text in (")", "]", "}") and token.kind == "mark":
         return _problem("mismatched-bracket", f"'{token.text}' does not close '{opening.text}'", token,
                         f"'{opening.text}' at line {place.line}, column {place.column} needs '{closing}'")
@@ -54,12 +107,33 @@ def unclosed(tokens: list[Token], at: int, opening: Token, places: Places) -> Sy
     return unexpected(tokens, at, closing)
 
 
+def _comma_before_condition(tokens: list[Token], at: int, opening: Token, places: Places) -> Token | None:
+    """The comma after which a condition begins a line, inside the arguments of a condition that was not closed."""
+    begin = tokens.index(opening)
+    if opening.text != "(" or begin == 0 or tokens[begin - 1].text not in TEMPORAL or \
+            tokens[begin - 1].end != opening.start:
+        return None
+    for place in range(begin + 2, at):
+        token, comma = tokens[place], tokens[place - 1]
+        if token.text in TEMPORAL and comma.text == "," and \
+                places.span(comma.start, comma.end).line < places.span(token.start, token.end).line:
+            return comma
+    return None
+
+
 def unexpected(tokens: list[Token], at: int, closing: str | None) -> SyntaxProblem:
     """A complete term is followed by something that cannot follow it."""
     token, before = tokens[at], tokens[at - 1]
     shown = f"'{token.text}'"
-    if token.kind in ("bad", "comment", "foreign"):
+    if token.kind in ("bad", "comment", "foreign") or token.text == "{":
         return not_a_term(tokens, at)
+    if closing is None and token.text in TEMPORAL and before.text == ")" and tokens[0].text in HEADS and all(
+            each.text != ":-" for each in tokens[:at]):
+        return SyntaxProblem("missing-arrow", "':-' is missing between the head and its conditions", before.end,
+                             before.end + 1, f"write ':-' after '{before.text}'")
+    other = _other_language(tokens, at)
+    if other is not None:
+        return other
     if token.kind == "mark" and token.text in (")", "]", "}"):
         opening = {")": "(", "]": "[", "}": "{"}[token.text]
         return _problem("unmatched-bracket", f"{shown} closes nothing", token,
@@ -72,14 +146,70 @@ def unexpected(tokens: list[Token], at: int, closing: str | None) -> SyntaxProbl
                         f"write '{before.text}(' without a space")
     if token.text in INFIX and token.kind != "quoted":
         return _problem("operator-chain", f"operator {shown} cannot follow here without parentheses", token,
-                        "write two conditions: a =< b, b < c" if token.text in ("<", "=<", ">", ">=")
+                        _two_comparisons(tokens, at) if token.text in _ORDER
                         else "write two conditions, or put parentheses around one side")
+    if before.kind == "number" and token.text.replace("_", "").isdigit():
+        return SyntaxProblem("bad-number", "a number has no '_' inside", before.start, token.end,
+                             f"write {before.text}{token.text.replace('_', '')}")
+    if before.kind == "number" and is_unit(token.text):
+        return _problem("number-with-unit", f"'{token.text}' after a number: numbers have no units", token,
+                        "write the number alone, converted to the unit of the data")
+    if before.kind == "quoted" and token.start == before.end and token.kind in ("word", "variable"):
+        return _problem("open-quote", f"the quote ends before '{token.text}'", token,
+                        f"a quote inside a name is written twice: {before.text[:-1]}''{token.text}…'")
     if before.kind == "number" and token.start == before.end:
         return _problem("bad-name", f"a name cannot begin with a digit: '{before.text}{token.text}'", before,
                         f"quote it: '{before.text}{token.text}'")
     where = f" or '{closing}'" if closing else ", an operator or '.'"
     return _problem("missing-comma", f"missing ','{where} before {shown}", token,
                     f"write ',' between '{before.text}' and {shown}")
+
+
+def _two_comparisons(tokens: list[Token], at: int) -> str:
+    """What `5 < S < 20` is to be, where its sides are single words or numbers."""
+    first, sides = tokens[at - 2], (tokens[at - 3], tokens[at - 1], tokens[min(at + 1, len(tokens) - 1)])
+    if first.text in _ORDER and all(each.kind in ("number", "variable", "word") for each in sides):
+        low, middle, high = (each.text for each in sides)
+        return f"write two conditions: {low} {first.text} {middle}, {middle} {tokens[at].text} {high}"
+    return "write two conditions: a =< b, b < c"
+
+
+def _other_language(tokens: list[Token], at: int) -> SyntaxProblem | None:
+    """What is wrong where a name follows a complete term as people and other languages write it."""
+    token, before, text = tokens[at], tokens[at - 1], tokens[at].text.lower()
+    if token.kind not in ("word", "variable"):
+        return None
+    seen = {each.text for each in tokens[:at]}
+    if not seen & {"(", ":-"} and before.kind in ("word", "variable"):
+        first = tokens[0]
+        if first.text.lower() in _ARROW_WORDS:
+            return SyntaxProblem("unknown-arrow", f"'{first.text}' does not begin a rule", first.start, first.end,
+                                 f"the conclusion comes first: {_RULE}")
+        found = language_of(first.text)
+        hint = f"this looks like {found}; {_RULE}" if found else f"text that is no rule begins with '%'; {_RULE}"
+        return SyntaxProblem("not-a-rule", "this is neither a rule nor a fact", first.start, token.end, hint)
+    if before.text == "!" and before.end == token.start:
+        return _problem("unknown-operator", "'!' does not negate", before, f"write '\\+ {token.text}(…)'")
+    if before.kind == "variable" and before.text.lower() == "not":
+        return _problem("unknown-operator", f"'{before.text}' is a variable, not a negation", before,
+                        f"write '\\+ {token.text}(…)'")
+    if at > 1 and tokens[at - 2].text == "//":
+        return _comment(tokens[at - 2])
+    if before.text.lower() in _ARROW_WORDS and ":-" in seen:
+        return _problem("unknown-operator", f"'{before.text}' cannot stand here", before,
+                        "write one rule for each case, or (Test -> A ; B)")
+    if text == "is":
+        return _problem("unknown-operator", f"'{token.text}' is not an operator", token,
+                        "write ==, or \\== for what is different; nothing is NULL: a fact has all its values")
+    if text in _ARROW_WORDS and ":-" not in seen:
+        return _problem("unknown-arrow", f"'{token.text}' is not the arrow of rules", token, f"write ':-'; {_RULE}")
+    if text in _WORDS:
+        return _problem("unknown-operator", f"'{token.text}' is not an operator", token, _WORDS[text])
+    return None
+
+
+def _comment(token: Token) -> SyntaxProblem:
+    return _problem("unknown-comment", "'//' does not begin a comment", token, "a comment begins with '%'")
 
 
 def not_a_term(tokens: list[Token], at: int) -> SyntaxProblem:
@@ -93,7 +223,16 @@ def not_a_term(tokens: list[Token], at: int) -> SyntaxProblem:
         return _problem("variable-as-name", f"the variable {shown} is used as a name", token,
                         f"did you mean '{near[0] if near else low or 'a name'}'? names begin with a small letter")
     if token.kind == "foreign":
-        return _problem("unknown-operator", f"{shown} is not an operator", token, f"write '{FOREIGN[token.text]}'")
+        first = tokens[0].text in HEADS or tokens[0].text in TEMPORAL
+        if token.text in _ARROWS and before is not None and before.text == ")" and first and all(
+                each.text != ":-" for each in tokens[:at]):
+            return _problem("unknown-arrow", f"{shown} is not the arrow of rules", token,
+                            f"{_ARROWS[token.text]}: {_RULE}")
+        computes = "; to compute a number, 'is'" if token.text == ":=" else ""
+        return _problem("unknown-operator", f"{shown} is not an operator", token,
+                        f"write '{FOREIGN[token.text]}'{computes}")
+    if token.text == "//" and token.kind == "symbol":
+        return _comment(token)
     if token.kind == "comment":
         return _problem("open-comment", "the comment '/*' is not closed", token, "write '*/' at its end")
     if token.kind == "quoted":
@@ -104,7 +243,15 @@ def not_a_term(tokens: list[Token], at: int) -> SyntaxProblem:
     if token.kind == "bad":
         return _bad_character(tokens, at)
     if token.text == "{":
-        return _problem("unknown-bracket", "'{' is not used in rules", token, "use '(' for terms and '[' for lists")
+        at_head = before is not None and before.text == ")" and all(each.text != ":-" for each in tokens[:at])
+        return _problem("unknown-bracket", "'{' is not used in rules", token,
+                        "write ':-' before the conditions, ',' between them and '.' at the end" if at_head else
+                        "use '(' for terms and '[' for lists")
+    if token.text == ":-" and before is not None and before.text == ":-":
+        return _problem("missing-operand", "two ':-' in a row", token, "remove one ':-'")
+    if token.text in ("*", "**") and before is None:
+        return _problem("not-a-rule", "this is neither a rule nor a fact", token,
+                        f"text that is no rule begins with '%'; {_RULE}")
     if token.text in ("[", "]", ")", "}") and token.kind == "mark":
         return _problem("missing-operand", f"a term is missing before {shown}", token,
                         f"remove the ',' before {shown}" if before and before.text == ","
@@ -113,6 +260,11 @@ def not_a_term(tokens: list[Token], at: int) -> SyntaxProblem:
         if before is not None and before.text == ",":
             return _problem("dangling-comma", "the clause ends after ','", before,
                             "write '.' instead of the last ',', or add the missing condition")
+        if before is not None and before.text == ";":
+            return _problem("semicolon-end", "the clause ends with ';'", before, "write '.' instead of ';'")
+        if before is not None and before.text == ":-":
+            return _problem("missing-operand", "a condition is missing after ':-'", before,
+                            "write what has to be the case, such as happensAt(Event, T)")
         return _problem("missing-operand", f"a term is missing {after}", token, "complete the clause before its '.'")
     if token.text == "," and before is not None and before.text == ",":
         return _problem("missing-operand", "two commas in a row", token, "remove one ','")
@@ -122,12 +274,36 @@ def not_a_term(tokens: list[Token], at: int) -> SyntaxProblem:
 def _bad_character(tokens: list[Token], at: int) -> SyntaxProblem:
     token = tokens[at]
     if token.text in "'\"":
-        return _problem("open-quote", f"the quote {token.text} is not closed on its line", token,
-                        f"write {token.text} at the end of the name; a quote inside it is written twice")
+        return open_quote(token)
     if token.text == ".":
         if at + 1 < len(tokens) and tokens[at + 1].kind == "number":
             return _problem("bad-number", "a number cannot begin with '.'", token, f"write 0.{tokens[at + 1].text}")
+        if at + 1 < len(tokens) and tokens[at + 1].kind != "stop":
+            before, behind = tokens[at - 1] if at else token, tokens[at + 1]
+            if before.kind == "word" and behind.kind == "word" and before.end == token.start and \
+                    behind.start == token.end:
+                return SyntaxProblem("bad-name", f"'.' inside a name: '{before.text}.{behind.text}'", before.start,
+                                     behind.end, f"write {before.text}_{behind.text}")
+            return _problem("missing-space", "'.' inside brackets", token, "remove it, or close the brackets before it")
         return _problem("missing-space", "'.' is not followed by a space or a new line", token,
                         "write a space after the '.' that ends a clause")
+    if token.text.startswith("..") and at and tokens[at - 1].text not in (",", ";", ":-", "("):
+        return _problem("missing-space", "more than one '.' ends the clause", token, "write one '.'")
+    if token.text.startswith(".."):
+        return _problem("left-open", f"'{token.text}' stands for something that is left out", token,
+                        "write the missing conditions, or end the clause with '.' instead of the ',' before it")
+    if token.text in FORWARDS:
+        return _problem("unknown-arrow", f"'{token.text}' is not the arrow of rules", token,
+                        f"the conclusion comes first: {_RULE}")
+    if token.text in _OPERATIONS:
+        return _problem("unknown-character", f"'{token.text}' is not part of the language", token,
+                        f"write {_OPERATIONS[token.text]}")
+    if token.text == "`":
+        return _problem("unknown-character", "unexpected character '`'", token, "write ' instead")
+    if token.text in _LOOKALIKES:
+        return _problem("unknown-character", f"'{token.text}' is not part of the language", token,
+                        f"write {_LOOKALIKES[token.text]} instead")
+    if token.text == "#" and (at == 0 or tokens[at - 1].end < token.start):
+        return _problem("unknown-comment", "'#' does not begin a comment", token, "a comment begins with '%'")
     return _problem("unknown-character", f"unexpected character {token.text!r}", token,
                     "quote names that have other characters than letters, digits and '_'")

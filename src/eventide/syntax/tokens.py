@@ -25,7 +25,8 @@ PREFIX: dict[str, tuple[int, int]] = {":-": (1200, 1199), "?-": (1200, 1199), "\
                                       "-": (200, 200), "+": (200, 200), "\\": (200, 200),
                                       **{name: (1150, 1149) for name in DECLARATORS}}
 MAX_DIGITS = 1000  # Python itself refuses to print integers far beyond this
-FOREIGN = {"<=": "=<", "=>": ">=", "!=": "\\=", "&&": ",", "||": ";", "&": ",", ":=": "="}  # other languages' operators
+FOREIGN = {"<=": "=<", "=>": ">=", "!=": "\\=", "&&": ",", "||": ";", "&": ",", ":=": "=", "===": "==", "!==": "\\==",
+           "==>": ":-", "<>": "\\=", "/=": "\\=", "~=": "\\=", "::-": ":-"}  # other languages' operators
 
 _SYMBOLS = sorted((n for n in {*INFIX, *PREFIX} if not n[0].isalpha() and n not in ",;"), key=len, reverse=True)
 _TOKEN = re.compile(
@@ -37,12 +38,13 @@ _TOKEN = re.compile(
             |"(?:[^"\\\r\n]++|""|\\x[0-9a-fA-F]++\\?|\\[0-7]++\\?|\\(?s:.))*+")
       | (?P<end>\.(?=[\s%]|\Z))
       | (?P<comment>/\*)
-      | (?P<foreign><=|=>|!=|&&|\|\||&|:=)
+      | (?P<foreign>==>|===|!==|::-|<=|=>|!=|&&|\|\||&|:=|<>|/=|~=)
       | (?P<symbol>""" + "|".join(map(re.escape, _SYMBOLS)) + r""")
       | (?P<mark>[()\[\]{}|,;!])
       | (?P<bad>(?s:.))""", re.VERBOSE)
 _LINE_END = re.compile("\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
 _REST_OF_LINE = re.compile(r"[^\r\n]*")
+_DOTS = re.compile(r"\.\.+")
 
 
 class Token(NamedTuple):
@@ -92,6 +94,7 @@ def clause_tokens(text: str, start: int, places: Places) -> tuple[list[Token], i
     """
     tokens: list[Token] = []
     line_head = -1  # index of the last token that began a line in its first column, other than the clause's first
+    depth = 0
     position, size = start, len(text)
     while position < size:
         match = _TOKEN.match(text, position)
@@ -118,8 +121,16 @@ def clause_tokens(text: str, start: int, places: Places) -> tuple[list[Token], i
                 return tokens, position
             continue
         elif kind == "bad" and word == "." and not text[position : position + 1].isdigit():
+            dots = _DOTS.match(text, begin)
+            if dots is not None:  # an ellipsis, or a full stop too many: the clause ends behind them
+                tokens.append(Token(kind, dots.group(), begin, dots.end()))
+                return tokens, dots.end()
             tokens.append(Token(kind, word, begin, position))
-            return tokens, position
+            if depth <= 0:
+                return tokens, position
+            continue
+        elif kind == "mark":
+            depth += (word in "([{") - (word in ")]}")
         if tokens and kind == "word" and places.begins_line(begin):
             if _completes(tokens[-1]) and word not in INFIX:
                 return tokens, begin

@@ -197,6 +197,7 @@ class ChangeRule:
     """`initiatedAt(F=V, T) :- body` or `terminatedAt(F=V, T) :- body`; legacy forms are rewritten to it.
 
     `0.8::initiatedAt(F=V, T) :- body` has a `probability`; so may derived events and initial values.
+    `weight(0.8)::initiatedAt(F=V, T) :- body` has a `weight`: the rule has a vote in whether the change takes place.
     """
 
     kind: Literal["initiated", "terminated"]
@@ -205,6 +206,7 @@ class ChangeRule:
     body: Body
     span: Span | None = field(default=None, compare=False, repr=False)
     probability: float | None = field(default=None, repr=False)
+    weight: float | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,17 @@ def check_names(model: LarsModel) -> None:
     """Warn about likely slips of names, and about windows of tuples over conclusions."""
     derived, given = set(model.derived), {*model.derived, *model.background}
     spellings = {name for name, _ in given}
+    inputs: dict[str, int] = {}
     for rule in model.tree.rules:
         for literal in rule.literals:
             name = literal.predicate[0]
             if literal.predicate not in given:
                 others = sorted(count for other, count in given if other == name)
+                first = inputs.setdefault(name, literal.predicate[1])
+                if first != literal.predicate[1] and not others:
+                    model.report("info", "other-arity", f"{template_of(*literal.predicate)} is an input, and so is "
+                                 f"{template_of(name, first)}", literal.span,
+                                 "these are two predicates that have nothing to do with each other")
                 near = get_close_matches(name, spellings - {name}, 1, 0.85)
                 if others:
                     model.report("warning", "other-arity", f"{template_of(*literal.predicate)} is an input, while "

@@ -16,8 +16,9 @@ def check_safety(model: LarsModel) -> None:
             named = {v.name: v for e in rule.comparisons if e.left in (rule.head.time, *_args(rule.head.atom))
                      for v in variables_of(e.right)}
             for variable in (*rule.head.variables(), *named.values()):
-                _tell(model, variable, bound, told, "of the head",
-                      "let an atom of the body have it: 'h at T :- a at T [5].'")
+                _tell(model, variable, bound, told, "of the head", "let an atom of the body have it: "
+                      "'h at T :- a at T [5].'" if variable == rule.head.time else
+                      "let an atom of the body have it that is not negated: 'h(X) :- a(X) [5].'")
         for element in rule.body:
             if isinstance(element, Literal) and element.negated:
                 for variable in element.variables():

@@ -1,7 +1,8 @@
 """What a stream must hold of a DatalogMTL program, told from its rules alone. Runs nothing.
 
-The bounds are those of the paper on stream reasoning in DatalogMTL (Theorem 8 for Algorithm 1, Theorem 10 for its
-variant with #-facts); its normal form has one operator per rule, so nested operators count as predicates of their own.
+The bounds are those of Wałęga, Kaminski and Cuenca Grau (AAAI 2019; Theorem 8 for Algorithm 1, Theorem 10 for its
+variant with #-facts). Their normal form has one operator per rule, so nested operators count as predicates of their
+own.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from eventide.analysis.mtl.model import MtlModel
 from eventide.syntax.mtl_trees import Range, ranges_in
 
@@ -23,4 +25,11 @@ def _check(model: MtlModel, operator: str, span: Range) -> None:
                      f"write [{span.low},{span.low}] for exactly {span.low}")
     elif span.low < 0:
         model.report("error", "negative-range", f"the range {span} is negative: {operator} would look the other way",
-                     span.span, "distances are counted backwards from now, and are not negative")
+                     span.span, f"write {_turned(span)}: distances are counted backwards from now")
+
+
+def _turned(span: Range) -> Range:
+    """The stretch of time with its distances counted backwards."""
+    low, high = (Fraction(0), True) if span.high is None or span.high > 0 else (-span.high, span.high_closed), \
+        (-span.low, span.low_closed)
+    return Range(low[0], low[1], high[0], high[1])

@@ -32,6 +32,8 @@ def check_safety(model: MtlModel) -> None:
     for rule in model.rules:
         known = bound_variables(rule)
         _unbound(model, rule, known, rule.head.arguments, rule.head.span, "the head")
+        loose = [v for argument in rule.head.arguments for v in variables_of(argument) if v.name not in known]
+        known |= {v.name for v in loose[:1]}  # told of the head, and not once more of a condition
         for condition in rule.body:
             if isinstance(condition, Not):
                 loose = [v for v in variables_in(condition) if v.name not in known and not v.anonymous]

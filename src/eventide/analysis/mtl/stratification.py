@@ -24,11 +24,13 @@ def stratify(model: MtlModel) -> None:
         if is_cycle(members, model.reads):
             model.cycles.append(tuple(sorted(members)))
     ordered = {name: sorted(reads) for name, reads in model.reads.items()}  # so that the same way is told each time
+    told: set[int] = set()  # a cycle is one problem, whatever is negated in it
     for rule in model.rules:
         head = rule.head.template
         for condition in rule.body:
             for predicate in predicates_in(condition.formula) if isinstance(condition, Not) else ():
-                if home.get(predicate.template) == home[head]:
+                if home.get(predicate.template) == home[head] and home[head] not in told:
+                    told.add(home[head])
                     back = reversed(way(ordered, predicate.template, head))
                     shown = " → ".join(map(name_of, back))
                     model.report("error", "negation-cycle", f"{rule.head.name} depends on its own negation: {shown}, "

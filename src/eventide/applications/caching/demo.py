@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,36 +12,28 @@ from eventide.applications.caching.generator import generate, with_reports
 from eventide.applications.demonstration import (
     Say,
     Stage,
-    copied_program,
     perform,
     reported,
     summary,
     timeline,
     write_intervals,
 )
-from eventide.applications.time_points import TimePoint, write_time_points
+from eventide.applications.time_points import Show
 
 POINTS = 2000
 STRATEGIES = ("lfu", "lru", "fifo", "random")
 
 
 @dataclass
-class Show:
+class CacheShow(Show):
     """What the stages hand on to each other."""
 
-    out: Path
-    points: int
-    stream: list[TimePoint] = field(default_factory=list)
-    facts: int = 0
-    program: Any = None
-    result: Any = None
     contexts: Any = None
-    took: dict[str, float] = field(default_factory=dict)
 
 
 def run(out: Path, say: Say, *, points: int = POINTS, seed: int = 0) -> None:
     """Leave the stream, the rules, the intervals and a report in `out`; `say` tells each step."""
-    show = Show(out, points, with_reports(generate(points, seed=seed)))
+    show = CacheShow(out, points, with_reports(generate(points, seed=seed)))
     perform(STAGES, show, say, show.took)
     numbers = Counter(row["fluent"] for row in show.result.to_arrow().to_pylist())
     say("what was concluded\n" + "\n".join(summary(numbers, show.facts, show.took)))
@@ -53,40 +45,29 @@ def run(out: Path, say: Say, *, points: int = POINTS, seed: int = 0) -> None:
         f"stream.jsonl --at {show.contexts.session.time}")
 
 
-def _take(show: Show) -> str:
-    path = show.out / "stream.jsonl"
-    show.facts = write_time_points(show.stream, path)
-    return f"{show.facts:,} generated facts at {show.points:,} time-points: {path}"
-
-
-def _compile(show: Show) -> str:
-    show.program = copied_program(show.out, RULES, CONFLICT)
-    return f"the rules conclude {', '.join(show.program.fluents)}"
-
-
-def _conclude(show: Show) -> str:
-    show.result = show.program.run(show.out / "stream.jsonl")
+def _conclude(show: CacheShow) -> str:
+    show.result = show.program.run(show.file)
     write_intervals(show.result.to_arrow(), show.out)
     missing = sum(gap.end - gap.start for gap in show.result.no_answer)
     return (f"{len(show.result):,} intervals, and {missing} time-points at which readings and reports contradict each "
             f"other: {show.out / 'intervals.csv'}")
 
 
-def _compare(show: Show) -> str:
+def _compare(show: CacheShow) -> str:
     gaps = show.result.no_answer
     at = gaps[0].start if gaps else show.points - 1
-    show.contexts = show.program.contexts(show.out / "stream.jsonl", at=at)
+    show.contexts = show.program.contexts(show.file, at=at)
     return f"the contexts at {at}, by truth maintenance"
 
 
-def _report(show: Show) -> str:
+def _report(show: CacheShow) -> str:
     return reported(show.out, "A cache picks its strategy", show.result.to_arrow(), show.facts, len(show.result),
                     show.took)
 
 
-STAGES: tuple[Stage[Show], ...] = (
-    Stage("stream", "making a stream", _take),
-    Stage("rules", "reading the rules", _compile),
+STAGES: tuple[Stage[CacheShow], ...] = (
+    Stage("stream", "making a stream", CacheShow.take),
+    Stage("rules", "reading the rules", lambda show: show.compile(RULES, CONFLICT)),
     Stage("conclude", "concluding", _conclude),
     Stage("contexts", "looking for contexts", _compare),
     Stage("report", "writing the report", _report),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,29 +11,15 @@ from eventide.applications.content.generator import sparse
 from eventide.applications.demonstration import (
     Say,
     Stage,
-    copied_program,
     perform,
     reported,
     summary,
     timeline,
     write_intervals,
 )
-from eventide.applications.time_points import TimePoint, write_time_points
+from eventide.applications.time_points import Show
 
 POINTS, ITEMS, LINES = 1000, 2, 10
-
-
-@dataclass
-class Show:
-    """What the stages hand on to each other."""
-
-    out: Path
-    points: int
-    stream: list[TimePoint]
-    facts: int = 0
-    program: Any = None
-    result: Any = None
-    took: dict[str, float] = field(default_factory=dict)
 
 
 def run(out: Path, say: Say, *, points: int = POINTS, seed: int = 0) -> None:
@@ -51,19 +36,8 @@ def run(out: Path, say: Say, *, points: int = POINTS, seed: int = 0) -> None:
         "stream.jsonl --models all -o intervals.csv")
 
 
-def _take(show: Show) -> str:
-    path = show.out / "stream.jsonl"
-    show.facts = write_time_points(show.stream, path)
-    return f"{show.facts:,} generated facts at {show.points:,} time-points about {ITEMS} items: {path}"
-
-
-def _compile(show: Show) -> str:
-    show.program = copied_program(show.out, RULES, NETWORK)
-    return f"the rules conclude {', '.join(show.program.fluents)}"
-
-
 def _conclude(show: Show) -> str:
-    show.result = show.program.run(show.out / "stream.jsonl", models="all")
+    show.result = show.program.run(show.file, models="all")
     write_intervals(show.result.to_arrow(), show.out)
     several = sum(end - start for start, end, _ in show.result.several)
     most = max((count for *_, count in show.result.several), default=1)
@@ -79,8 +53,8 @@ def _report(show: Show) -> str:
 
 
 STAGES: tuple[Stage[Show], ...] = (
-    Stage("stream", "making a stream", _take),
-    Stage("rules", "reading the rules", _compile),
+    Stage("stream", "making a stream", lambda show: show.take(f" about {ITEMS} items")),
+    Stage("rules", "reading the rules", lambda show: show.compile(RULES, NETWORK)),
     Stage("conclude", "concluding", _conclude),
     Stage("report", "writing the report", _report),
 )

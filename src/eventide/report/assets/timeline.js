@@ -338,7 +338,7 @@ function listenToTimeline() {
     view.hover = hit.x > labelWidth && !view.playing && event.pointerType === "mouse"
       ? Math.min(Math.max(timeAt(hit.x), facts.first), facts.last) : null;
     chart.style.cursor = hit.item?.group !== undefined && hit.x < labelWidth ? "pointer" : hit.interval >= 0 ? "pointer" : "grab";
-    tip(hit.interval >= 0 ? intervalLines(hit.interval, rows[hit.item.row])
+    tip(hit.interval >= 0 ? [...intervalLines(hit.interval, rows[hit.item.row]), ...whyLines(hit.interval, rows[hit.item.row])]
       : hit.item && hit.x < labelWidth ? labelLines(hit.item) : null, event.clientX, event.clientY);
     changed("cursor");
   });
@@ -351,6 +351,7 @@ function listenToTimeline() {
     else if (hit.x >= labelWidth) {
       view.interval = hit.interval;
       setCursor(timeAt(hit.x));
+      if (hit.interval >= 0) showProof(hit.interval, rows[hit.item.row]);
     }
     changed("period");
   });
@@ -421,7 +422,8 @@ function timelineKey(event) {
       const end = Math.min(columns.end[view.interval], facts.last), start = columns.start[view.interval];
       setPeriod(start - (end - start) * 0.5, end + (end - start) * 0.5);
     }
-  } else if (event.key === "Escape") {
+  } else if (event.key === "w" && item?.row !== undefined && view.interval >= 0) showProof(view.interval, rows[item.row]);
+  else if (event.key === "Escape") {
     view.interval = -1;
     changed("period");
   } else return;

@@ -1,0 +1,34 @@
+"""`eventide lsp`: the language server for editors, on standard input and output."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import NoReturn
+
+from eventide.cli.main import INTERRUPTED, installed_version
+from eventide.cli.messages import messages
+
+
+def lsp() -> None:
+    """Answer an editor: problems as you type, definitions, completion.
+
+    Editors start it themselves and speak to it on standard input and output. Background files are found beside the
+    program, or where a comment in it names them: `% background: ports.ec, vessel=vessels.csv`.
+
+    Example: `eventide lsp < /dev/null`
+    """
+    if sys.stdin.isatty():
+        messages.say("eventide lsp waits for an editor on standard input; press Ctrl-C to leave")
+    from eventide.editor.server import serve
+
+    signal.signal(signal.SIGINT, _leave)
+    serve(installed_version())
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the editor's end of the pipe may be gone
+
+
+def _leave(number: int, frame: object) -> NoReturn:
+    """End at once: the thread that waits for the next message cannot be asked to stop; there is nothing to lose."""
+    messages.problem("interrupted")
+    os._exit(INTERRUPTED)

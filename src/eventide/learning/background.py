@@ -1,0 +1,230 @@
+"""Background knowledge for learning: what follows from it and the facts of each stream becomes facts too.
+
+Rules of an Event Calculus program (`.ec`, `.prolog`, `.pl`) or relations (`NAME=FILE`) are run by the engine, those of
+Answer Set Programming (`.lp`, `.asp`) by clingo. Learning then sees the shapes that the modes name.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import clingo
+import numpy as np
+
+from eventide.errors import EventideError, ProgramError
+from eventide.formats.facts import Column, Facts, FactTable, Kind, chosen, column_of, column_values
+from eventide.formats.files import rule_text
+from eventide.learning.examples import Table
+from eventide.learning.modes import Mode, Modes
+from eventide.learning.reading import (
+    ASP,
+    FOREVER,
+    Observations,
+    Part,
+    Shape,
+    add_atom,
+    read_examples,
+    shapes_of,
+    targets_of,
+)
+from eventide.program import Program, parse
+from eventide.syntax.terms import Atom, Compound, Number, Term
+
+_NOW = "learning_now"
+_PLAIN_NAME = re.compile(r"_*[a-z][A-Za-z0-9_']*\Z")
+
+
+def observations_of(modes: Modes, sources: object, background: Iterable[object] = (), *,
+                    wanted: Sequence[str] | None = None, labelled: bool = True) -> Observations:
+    """What files and tables say together with background knowledge.
+
+    The fluents that are `wanted` (None: all of the modes) must have labels, if examples are `labelled` at all.
+
+    >>> import pyarrow as pa
+    >>> from eventide.learning.modes import read_modes
+    >>> modes, _ = read_modes("modeh(initiatedAt(fast(+car),+time))\\nmodeb(happensAt(races(+car),+time))")
+    >>> from eventide.formats.background import Clauses
+    >>> rules = Clauses("rules.ec", "happensAt(races(X), T) :- happensAt(speed(X, V), T), V > 90.")
+    >>> speeds = pa.table({"time": [1, 2], "car": ["a", "a"], "kmh": [100, 80]})
+    >>> labels = pa.table({"time": [2], "car": ["a"]})
+    >>> found = observations_of(modes, {"speed": speeds, "fast": labels}, [rules])
+    >>> found.examples("fast").facts[0].points.tolist()
+    [0]
+    """
+    given = [background] if isinstance(background, str | os.PathLike | Mapping) else list(background)
+    asp = [os.fspath(each) for each in given if isinstance(each, str | os.PathLike) and os.fspath(each).endswith(ASP)]
+    rest = [each for each in given if not (isinstance(each, str | os.PathLike) and os.fspath(each).endswith(ASP))]
+    needed = tuple(targets_of(modes) if wanted is None else wanted) if labelled else ()
+    if not rest:
+        found = read_examples(modes, sources, needed)
+        return _with_asp(found, asp) if asp else found
+    if asp:
+        raise EventideError("background knowledge is of the Event Calculus or of Answer Set Programming, not of both")
+    program, timeless = _program(modes, rest)
+    reads: dict[str, tuple[Kind, Sequence[int]]] = {}
+    for (name, _), template in program.input_names.items():
+        if name != _NOW:
+            arities = [arity for other, arity in program.input_names if other == name]
+            reads[name] = (program.model.inputs[template], arities)
+    return _with_program(read_examples(modes, sources, needed, reads), program, timeless)
+
+
+# -- Event Calculus ----------------------------------------------------------------------------------------------------
+
+
+def _program(modes: Modes, background: Sequence[object]) -> tuple[Program, dict[str, Shape]]:
+    """The rules, with an event for each shape without time that they define, so that they can be asked for it."""
+    known = parse("", background=background)
+    defined = {*known.model.knowledge.facts, *known.model.knowledge.clauses, *known.model.tables.items()}
+    shapes: dict[str, Shape] = {}
+    probes: list[str] = []
+    for shape in shapes_of(modes)[0].values():
+        arity = len(shape.parts[0])
+        if shape.time is None and (shape.mode.subject, arity) in defined:
+            name, names = f"learning_probe_{len(shapes)}", ", ".join(f"X{i}" for i in range(arity))
+            atom = f"{_quoted(shape.mode.subject)}({names})" if arity else _quoted(shape.mode.subject)
+            probes.append(f"happensAt({name}({names}), T) :- happensAt({_NOW}, T), {atom}.")
+            shapes[name] = shape
+    program = parse("\n".join(probes), background=background, source="<what learning asks of it>")
+    program.require_certain()
+    return program, shapes
+
+
+def _with_program(found: Observations, program: Program, timeless: Mapping[str, Shape]) -> Observations:
+    """The observations with what the rules derive in each stream."""
+    inputs = {shape.mode.subject: shape for shape in shapes_of(found.modes)[0].values() if shape.time is not None}
+    derived = [name for name in program.fluents if name in inputs]
+    found.derived |= set(derived)
+    several = found.streams() != (0,)
+    for number, stream in enumerate(found.streams()):
+        facts = _of_stream(found, program, stream)
+        now = min((int(each.time.min()) for each in facts.tables.values() if len(each)), default=0)
+        if timeless and number == 0:
+            facts.tables[_NOW, 0] = FactTable(_NOW, "event", np.array([now]))
+        wanted = [*derived, *(timeless if number == 0 else ())]
+        if not wanted:
+            continue
+        rows: dict[tuple[str, int], list[dict[str, Any]]] = {}
+        for row in program.run(facts, fluents=wanted).to_arrow().to_pylist():
+            arity = len(_arguments(row["args"]))
+            rows.setdefault((row["fluent"], arity), []).append(row)
+        for (name, arity), own in rows.items():
+            columns = _columns([_arguments(row["args"]) for row in own], arity)
+            if name in timeless:
+                found.timeless[timeless[name].mode.subject, arity] = tuple(
+                    np.array(column_values(column)) for column in columns)
+                continue
+            is_event = all(row["value"] in (None, "") for row in own)
+            starts = np.array([row["start"] for row in own], np.int64)
+            ends = None if is_event else np.array([row["end"] or FOREVER for row in own], np.int64)
+            values = None if is_event else column_of([str(row["value"]) for row in own])
+            table = FactTable(name, "event" if is_event else "interval", starts, columns, ends, values)
+            found.parts.append(Part(table, np.full(len(own), stream) if several else None))
+    return found
+
+
+def _of_stream(found: Observations, program: Program, stream: str | int) -> Facts:
+    """The facts of one stream that the rules read."""
+    tables: dict[tuple[str, int], FactTable] = {}
+    for part in found.parts:
+        if program.reads(part.facts.name):
+            tables[part.facts.name, len(part.facts.args)] = part.facts if part.streams is None else chosen(
+                part.facts, np.flatnonzero(part.streams == stream))
+    return Facts(tables)
+
+
+def _arguments(text: object) -> list[str]:
+    return str(text).split("|") if text else []
+
+
+def _columns(rows: Sequence[Sequence[str]], arity: int) -> tuple[Column, ...]:
+    return tuple(column_of(_numbers([row[i] for row in rows])) for i in range(arity))
+
+
+def _numbers(texts: list[str]) -> list[int] | list[float] | list[str]:
+    for kind in (int, float):
+        try:
+            return [kind(text) for text in texts]  # type: ignore[return-value]
+        except ValueError:
+            continue
+    return texts
+
+
+# -- Answer Set Programming --------------------------------------------------------------------------------------------
+
+
+def _with_asp(found: Observations, files: Sequence[str]) -> Observations:
+    """The observations with the atoms of the answer set in the place of the facts, stream by stream."""
+    inputs, labels = shapes_of(found.modes)
+    texts = {path: rule_text(path) for path in files}
+    points = found.observed(list(inputs.values()))
+    tables = [found.table(shape, points) for shape in inputs.values()]
+    new = Observations(found.modes, [part for part in found.parts if part.facts.name in labels], {},
+                       {shape.text: found.rows[shape.text] for shape in labels.values() if shape.text in found.rows})
+    streams = found.streams()
+    for stream in streams:
+        facts = "".join(f"{atom}.\n" for each in tables for atom in _atoms(each, stream))
+        for atom in _answer(texts, facts):
+            add_atom(new, list(inputs.values()), atom, None if streams == (0,) else stream)
+    for shape in inputs.values():  # facts without time follow in every stream
+        if shape.time is None and shape.text in new.rows:
+            new.rows[shape.text] = list(dict.fromkeys(new.rows[shape.text]))
+    return new
+
+
+def _atoms(table: Table, stream: str | int) -> Iterator[str]:
+    """The facts of a table in one stream, as Answer Set Programming writes them."""
+    rows = range(table.columns[0].shape[0]) if table.streams is None else np.flatnonzero(table.streams == stream)
+    columns = [column.tolist() for column in table.columns]
+    for row in rows:
+        yield _text(table.mode.filled([_term(column[row], table.mode) for column in columns]))
+
+
+def _term(value: object, mode: Mode) -> Term:
+    if isinstance(value, float):
+        raise EventideError(f"{mode} has {value}; Answer Set Programming knows whole numbers only: give a smaller "
+                            "unit, or write the background as rules of the Event Calculus")
+    return Number(value) if isinstance(value, int) else Atom(str(value))
+
+
+def _text(term: Term) -> str:
+    if isinstance(term, Compound) and term.functor == "=":
+        return _text(term.args[0]) if term.args[1] == Atom("true") else f"eq({', '.join(map(_text, term.args))})"
+    if isinstance(term, Compound):
+        return f"{term.functor}({','.join(map(_text, term.args))})"
+    return str(term) if isinstance(term, Number) else _quoted(str(term), '"')
+
+
+def _quoted(name: str, mark: str = "'") -> str:
+    return name if _PLAIN_NAME.match(name) else mark + name.replace("\\", "\\\\").replace(mark, f"\\{mark}") + mark
+
+
+def _answer(texts: Mapping[str, str], facts: str) -> list[Term]:
+    """The atoms of the one answer set of a program with facts."""
+    said: list[str] = []
+    control = clingo.Control(["--models=2", "--warn=none"], logger=lambda _, message: said.append(message.strip()))
+    try:
+        for path in texts:
+            control.load(path)
+        control.add("base", [], facts)
+        control.ground([("base", [])])
+    except RuntimeError as error:
+        raise ProgramError("\n".join([f"clingo cannot read {', '.join(texts)}", *said])) from error
+    answers: list[list[clingo.Symbol]] = []
+    with control.solve(yield_=True) as models:
+        answers.extend(list(model.symbols(atoms=True)) for model in models)
+    if len(answers) != 1:
+        number = "no answer set" if not answers else "several answer sets"
+        raise ProgramError(f"{', '.join(texts)} has {number} with the facts of a stream; background knowledge has one")
+    return [_of_symbol(symbol) for symbol in sorted(answers[0])]
+
+
+def _of_symbol(symbol: clingo.Symbol) -> Term:
+    if symbol.type == clingo.SymbolType.Number:
+        return Number(symbol.number)
+    if symbol.type == clingo.SymbolType.Function and symbol.arguments:
+        return Compound(symbol.name, tuple(map(_of_symbol, symbol.arguments)))
+    return Atom(symbol.string if symbol.type == clingo.SymbolType.String else str(symbol))

@@ -1,0 +1,39 @@
+"""The example of every command runs as it stands in the reference and in `--help`, in a shell and an empty folder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.docs.generated import ROOT
+from tests.docs.snippets import blocks
+
+EXAMPLES = {block.text.split("eventide ")[-1].split()[0]: block.text
+            for block in blocks((ROOT / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8"))
+            if block.language == "sh"}
+SPARK = pytest.mark.spark
+LARGE = {"bench"}  # takes minutes; tests/test_benchmarks.py runs all benchmarks small
+
+
+@pytest.mark.parametrize("command", [pytest.param(name, marks=SPARK if name in ("demo", "stream") else ())
+                                     for name in EXAMPLES if name not in LARGE])
+def test_example(command: str, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    shim = tmp_path / "bin" / "eventide"
+    shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m eventide "$@"\n')
+    shim.chmod(0o755)
+    work = tmp_path / "work"
+    work.mkdir()
+    environ = {**os.environ, "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(["sh", "-e", "-c", EXAMPLES[command]], cwd=work, env=environ, capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+
+
+def test_every_command_has_one() -> None:
+    from eventide.cli.main import COMMANDS
+
+    assert set(EXAMPLES) == {name.replace("_", "-") for name in COMMANDS}

@@ -1,0 +1,8 @@
+initiatedAt(gap(V)=true, T) :-
+    happensAt(gap_start(V), T).
+terminatedAt(gap(V)=true, T) :-
+    happensAt(gap_end(V), T).
+
+initiatedAt(suspicious(V)=true, T) :-
+    happensAt(change_in_heading(V), T),
+    holdsFor(gap(V)=true, T).

@@ -1,0 +1,2 @@
+initiatedAt(rich(X)=true, t) :-
+    happensAt(win(X), t).

@@ -1,0 +1,3 @@
+initiatedAt(moving(vessel)=true, T) :-
+    happensAt(velocity(vessel, speed), T),
+    speed > 2.

@@ -1,0 +1,5 @@
+initiatedAt(rich(X)=true) :-
+    happensAt(win(X), T).
+
+terminatedAt(rich(X)=true, T) :-
+    happensAt(lose(X), T).

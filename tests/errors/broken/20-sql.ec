@@ -1,0 +1,1 @@
+SELECT vessel FROM positions WHERE speed > 5;

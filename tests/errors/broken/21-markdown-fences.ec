@@ -1,0 +1,4 @@
+```prolog
+initiatedAt(rich(X)=true, T) :-
+    happensAt(win(X), T).
+```

@@ -1,0 +1,2 @@
+initiatedAt(visits(X)=true, T) :-
+    happensAt(enter(X, ‘Main Street’), T).

@@ -1,0 +1,2 @@
+initiatedAt(working(X)=true, [Start, End]) :-
+    happensAt(shift(X, Start, End), T).

@@ -1,0 +1,2 @@
+initiated_at(rich(X)=true, T) :-
+    happens_at(win(X), T).

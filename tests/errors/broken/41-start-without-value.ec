@@ -1,0 +1,5 @@
+initiatedAt(moving(X)=true, T) :-
+    happensAt(go(X), T).
+
+initiatedAt(alert(X)=true, T) :-
+    happensAt(start(moving(X)), T).

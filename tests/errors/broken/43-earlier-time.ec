@@ -1,0 +1,6 @@
+initiatedAt(alarm(X)=true, T) :-
+    happensAt(smoke(X), T),
+    holdsAt(empty(X)=true, T-1).
+
+initiatedAt(empty(X)=true, T) :-
+    happensAt(leave(X), T).

@@ -1,0 +1,1 @@
+initiatedAt(rich(X)=true, T) if happensAt(win(X), T).

@@ -1,0 +1,2 @@
+initiatedAt(slow(X)=true, T) ←
+    happensAt(velocity(X, Speed), T) ∧ Speed ≤ 5.

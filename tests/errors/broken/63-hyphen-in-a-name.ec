@@ -1,0 +1,2 @@
+initiatedAt(high-speed(Vessel)=true, T) :-
+    happensAt(speeding(Vessel), T).

@@ -1,0 +1,2 @@
+initiatedAt(rich(X)=true, T) :-
+    win(X, T).

@@ -1,0 +1,6 @@
+initiatedAt(visits(X)=true, T) :-
+    happensAt(enter(X), T).
+    holdsAt(open(X)=true, T).
+
+initiatedAt(open(X)=true, T) :-
+    happensAt(opens(X), T).

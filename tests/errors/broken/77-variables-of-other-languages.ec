@@ -1,0 +1,2 @@
+initiatedAt(rich(?who)=true, T) :-
+    happensAt(win(?who), T).

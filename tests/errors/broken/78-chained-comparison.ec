@@ -1,0 +1,3 @@
+initiatedAt(medium(X)=true, T) :-
+    happensAt(velocity(X, Speed), T),
+    5 < Speed =< 20.

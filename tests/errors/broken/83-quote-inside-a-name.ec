@@ -1,0 +1,2 @@
+initiatedAt(visits(X)=true, T) :-
+    happensAt(enter(X, 'St. John's'), T).

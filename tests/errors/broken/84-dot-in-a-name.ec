@@ -1,0 +1,2 @@
+initiatedAt(vessel.fast(X)=true, T) :-
+    happensAt(speeding(X), T).

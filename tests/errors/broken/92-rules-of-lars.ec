@@ -1,0 +1,1 @@
+jam(Road) :- slow(Road) always [10 min].

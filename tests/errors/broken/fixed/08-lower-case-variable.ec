@@ -1,0 +1,3 @@
+initiatedAt(moving(Vessel)=true, T) :-
+    happensAt(velocity(Vessel, Speed), T),
+    Speed > 2.

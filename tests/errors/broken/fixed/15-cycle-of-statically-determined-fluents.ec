@@ -1,0 +1,8 @@
+collectIntervals(near(_,_)=true).
+
+holdsFor(together(X, Y)=true, I) :-
+    holdsFor(near(X, Y)=true, I).
+
+holdsFor(group(X, Y)=true, I) :-
+    holdsFor(together(X, Y)=true, I1),
+    intDurGreater(I1, 60, I).

@@ -1,0 +1,3 @@
+initiatedAt(fast(Vessel)=true, T) :-
+    happensAt(position(Vessel, Speed), T),
+    Speed > 5.

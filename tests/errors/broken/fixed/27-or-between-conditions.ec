@@ -1,0 +1,5 @@
+terminatedAt(fishing(Vessel)=true, T) :-
+    (happensAt(leavesArea(Vessel, _), T) ; happensAt(gap_start(Vessel), T)).
+
+initiatedAt(fishing(Vessel)=true, T) :-
+    happensAt(entersArea(Vessel, _), T).

@@ -1,0 +1,2 @@
+initiatedAt(working(X)=true, T) :-
+    happensAt(shift_start(X), T).

@@ -1,0 +1,5 @@
+initiatedAt(rich(X)=true, T) :-
+    happensAt(win(X), T).
+
+holdsFor(happy(X)=true, I) :-
+    holdsFor(rich(X)=true, I).

@@ -1,0 +1,4 @@
+initiatedAt(rich(X)=true, T) :-
+    happensAt(win(X), T).
+initiatedAt(happy(X)=true, T) :-
+    happensAt(win(X), T).

@@ -1,0 +1,3 @@
+initiatedAt(alarm(X)=true, T) :-
+    happensAt(report(X, Kind), T),
+    Kind = fire.

@@ -1,0 +1,2 @@
+initiatedAt(high_speed(Vessel)=true, T) :-
+    happensAt(speeding(Vessel), T).

@@ -1,0 +1,2 @@
+initiatedAt(rich(Who)=true, T) :-
+    happensAt(win(Who), T).

@@ -1,0 +1,3 @@
+initiatedAt(near(X, Y)=true, T) :-
+    happensAt(meet(X, Y), T),
+    X \= Y.

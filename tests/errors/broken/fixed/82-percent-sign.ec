@@ -1,0 +1,3 @@
+initiatedAt(steep(X)=true, T) :-
+    happensAt(slope(X, Grade), T),
+    Grade > 20.

@@ -1,0 +1,2 @@
+initiatedAt(vessel_fast(X)=true, T) :-
+    happensAt(speeding(X), T).

@@ -1,0 +1,1 @@
+initiatedAt(jam(Road)=true, T) :- happensAt(slow(Road), T).
