@@ -220,7 +220,8 @@ def _warm_probabilities() -> None:
 def _warm_learning() -> None:
     """The same for learning."""
     from eventide.kernels.best_paths import Bans, Candidates, best_paths, connected
-    from eventide.kernels.enumeration import Runs, best_pair, each_cost, theory_costs
+    from eventide.kernels.enumeration import best_pair, each_cost, theory_costs
+    from eventide.kernels.runs import Runs
     from eventide.kernels.votes import Bodies, class_sums, decide, hold, vote
 
     none, yes = np.zeros(1, np.int64), np.ones(1, np.bool_)

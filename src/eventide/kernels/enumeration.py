@@ -1,9 +1,10 @@
 """What many theories cost at once: one rule that sets a state and one that clears it, a bit for each pair of them.
 
 Rows are compressed to runs (see `learning.signatures`): successive points at which every rule does the same. For one
-setting rule the states under all clearing rules are the bits of a few words, stepped over the runs together; costs are
-counted in bit planes, so that adding one number to 64 counters takes a handful of word operations. Time is runs x
-setting rules x clearing rules / 64, and has no worse case. Not for rules that ask about the state.
+setting rule the states under all clearing rules are the bits of a few words, stepped together over the tree of the runs
+(see `runs`); costs are counted in bit planes, so that adding one number to 64 counters takes a handful of word
+operations. Time is steps of the tree x setting rules x clearing rules / 64, and has no worse case. Not for rules that
+ask about the state.
 """
 
 from __future__ import annotations
@@ -11,35 +12,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from eventide.errors import ArrayError
 from eventide.kernels.arrays import Array, Mask, Words, check_array, check_same_length, jit
-from eventide.kernels.votes import Floats, check_matrix, check_offsets
+from eventide.kernels.runs import CLEARED, OFF, ON, SET, Runs, Tree, check_runs, tree_of
+from eventide.kernels.votes import Floats, check_matrix
 
-Forced = npt.NDArray[np.int8]
-FREE, CLEARED, SET = 0, 1, 2
+Slots = tuple[Words, Mask, Mask]
 _NONE, _ALL = np.uint64(0), np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 _ONE = np.uint64(1)
 _BLOCK = 512  # rules whose numbers stay in the fastest cache
-
-
-class Runs(NamedTuple):
-    """Sequences of steps. Sequence j has the steps `offsets[j] .. offsets[j+1]`; each has the number of a signature.
-
-    The state after a step is on if something sets it, else off if something clears it, else as before.
-    """
-
-    offsets: Array
-    before: Mask
-    """The state before each sequence."""
-    signatures: Array
-    """The signature of each step; rules fire by signature."""
-    on_costs: Array
-    """What it costs if the state after the step is on; whole numbers, 0 or more."""
-    off_costs: Array
-    forced: Forced
-    """For each signature what existing rules do there: FREE, CLEARED or SET."""
 
 
 class Pair(NamedTuple):
@@ -53,83 +35,172 @@ class Pair(NamedTuple):
     """Whether no pair costs less."""
 
 
+class Counters(NamedTuple):
+    """A number for each of many bits. A row of plane b counts 2^b for each of its bits that is set."""
+
+    rows: Words
+    """For each plane two rows."""
+    number: Array
+    """How many of the rows count, by plane."""
+    carry: Words
+    """A row for what is under way."""
+
+
 @jit
-def _add(planes: Words, state: Words, carry: Words, amount: int) -> None:
-    """Add `amount` to the counters of all bits that are set; counter bits are spread over the planes."""
-    words = state.shape[0]
-    for w in range(words):
-        carry[w] = _NONE
-    plane = 0
-    carried = _NONE
-    while amount != 0 or carried != _NONE:
-        row = planes[plane]
-        carried = _NONE
+def _add(counters: Counters, states: Words, slot: int, flip: np.uint64, amount: int) -> None:
+    """Add `amount` to the counters of all bits that are set, or with `flip` of those that are not.
+
+    Three rows of a plane become one, and one of the next plane (a carry-save adder): a row of bits costs one such step,
+    however high the counters are.
+    """
+    rows, number, carry = counters
+    words, plane = carry.shape[0], 0
+    while amount:
         if amount & 1:
-            for w in range(words):
-                old, add, c = row[w], state[w], carry[w]
-                row[w] = old ^ add ^ c
-                c = (old & add) | (c & (old ^ add))
-                carry[w] = c
-                carried |= c
-        else:
-            for w in range(words):
-                old, c = row[w], carry[w]
-                row[w] = old ^ c
-                c = old & c
-                carry[w] = c
-                carried |= c
+            free = number[plane]
+            if free < 2:
+                for w in range(words):
+                    rows[plane, free, w] = states[slot, w] ^ flip
+            else:
+                for w in range(words):
+                    a, b, c = rows[plane, 0, w], rows[plane, 1, w], states[slot, w] ^ flip
+                    rows[plane, 0, w], carry[w] = a ^ b ^ c, (a & b) | (c & (a ^ b))
+                number[plane] = 0
+                _carry(counters, plane + 1)
+            number[plane] += 1
         amount >>= 1
         plane += 1
 
 
 @jit
-def _costs(runs: Runs, sets: Mask, keeps: Words, planes: Words, state: Words, carry: Words, costs: Array) -> None:
-    """The cost of one setting rule with each clearing rule; `keeps[s]` has the bits of those not firing at s."""
-    words = state.shape[0]
-    planes[:] = _NONE
-    base = np.int64(0)
-    for j in range(runs.offsets.shape[0] - 1):
-        some, full = runs.before[j], runs.before[j]
-        if full:
-            state[:] = _ALL
-        for k in range(runs.offsets[j], runs.offsets[j + 1]):
-            s = runs.signatures[k]
-            on, off = runs.on_costs[k], runs.off_costs[k]
-            if sets[s] or runs.forced[s] == SET:
-                if not full:
-                    state[:] = _ALL
-                    some, full = True, True
-                base += on
-                continue
-            base += off
-            if not some:
-                continue
-            if runs.forced[s] == CLEARED:
-                some, full = False, False
-                continue
-            left, every = _NONE, _ALL
-            keep = keeps[s]
-            for w in range(words):
-                new = state[w] & keep[w]
-                state[w] = new
-                left |= new
-                every &= new
-            some, full = left != _NONE, every == _ALL
-            if full:
-                base += on - off
-            elif some and on > off:
-                _add(planes[0], state, carry, on - off)
-            elif some and on < off:
-                _add(planes[1], state, carry, off - on)
-    _read(planes, base, costs)
+def _carry(counters: Counters, plane: int) -> None:
+    """Add the row of carries to a plane, and its own carries to the next."""
+    rows, number, carry = counters
+    words = carry.shape[0]
+    while number[plane] == 2:
+        for w in range(words):
+            a, b, c = rows[plane, 0, w], rows[plane, 1, w], carry[w]
+            rows[plane, 0, w], carry[w] = a ^ b ^ c, (a & b) | (c & (a ^ b))
+        number[plane] = 1
+        plane += 1
+    free = number[plane]
+    for w in range(words):
+        rows[plane, free, w] = carry[w]
+    number[plane] += 1
 
 
 @jit
-def _each(runs: Runs, sets: Words, keeps: Words, planes: Words, costs: Array) -> None:
+def _settle(counters: Counters) -> None:
+    """Bring every plane to one row, so that a counter's bits are those of its planes."""
+    rows, number, carry = counters
+    words = carry.shape[0]
+    carry[:] = _NONE
+    for plane in range(rows.shape[0]):
+        one, two = rows[plane]
+        if number[plane] == 0:
+            one[:] = _NONE
+        if number[plane] < 2:
+            two[:] = _NONE
+        for w in range(words):
+            a, b, c = one[w], two[w], carry[w]
+            one[w], carry[w] = a ^ b ^ c, (a & b) | (c & (a ^ b))
+        number[plane] = 1
+
+
+@jit
+def _value(counters: Counters, at: int) -> int:
+    """A counter's number, once planes are settled."""
+    total, word, bit = np.int64(0), at >> 6, np.uint64(at & 63)
+    for plane in range(counters.rows.shape[0]):
+        total += np.int64((counters.rows[plane, 0, word] >> bit) & _ONE) << plane
+    return total
+
+
+@jit
+def _below(counters: Counters, limit: int, below: Words) -> bool:
+    """The settled counters that are below a limit, and whether there is one."""
+    rows, _, equal = counters
+    planes, words = rows.shape[0], equal.shape[0]
+    if limit <= 0:
+        return False
+    below[:] = _ALL
+    if limit >> planes:
+        return True
+    below[:], equal[:] = _NONE, _ALL
+    for plane in range(planes - 1, -1, -1):
+        row = rows[plane, 0]
+        if (limit >> plane) & 1:
+            for w in range(words):
+                below[w] |= equal[w] & ~row[w]
+                equal[w] &= row[w]
+        else:
+            for w in range(words):
+                equal[w] &= ~row[w]
+    some = _NONE
+    for w in range(words):
+        some |= below[w]
+    return bool(some != _NONE)
+
+
+@jit
+def _count(tree: Tree, sets: Mask, keeps: Words, slots: Slots, counters: Counters) -> int:
+    """Add what one setting rule costs with each clearing rule to the counters; what all of them cost is returned.
+
+    `keeps[s]` has the bits of those not firing at s.
+    """
+    signatures, on_costs, off_costs, reads, writes, _, base = tree
+    states, some, full = slots
+    words = keeps.shape[1]
+    some[OFF], full[OFF] = False, False
+    some[ON], full[ON] = True, True
+    for k in range(signatures.shape[0]):
+        s, read, write, on, off = signatures[k], reads[k], writes[k], on_costs[k], off_costs[k]
+        if sets[s]:
+            some[write], full[write] = True, True
+            base += on
+            continue
+        if not some[read]:
+            some[write], full[write] = False, False
+            base += off
+            continue
+        left, every = _NONE, _ALL
+        if full[read]:
+            for w in range(words):
+                new = keeps[s, w]
+                states[write, w] = new
+                left |= new
+                every &= new
+        else:
+            for w in range(words):
+                new = states[read, w] & keeps[s, w]
+                states[write, w] = new
+                left |= new
+                every &= new
+        some[write], full[write] = left != _NONE, every == _ALL
+        if every == _ALL:
+            base += on
+        elif left == _NONE:
+            base += off
+        elif on > off:
+            base += off
+            _add(counters, states, write, _NONE, on - off)
+        else:
+            base += on
+            _add(counters, states, write, _ALL, off - on)
+    _settle(counters)
+    return base
+
+
+@jit
+def _slots(tree: Tree, words: int) -> Slots:
+    return np.empty((tree.slots, words), np.uint64), np.empty(tree.slots, np.bool_), np.empty(tree.slots, np.bool_)
+
+
+@jit
+def _each(runs: Runs, sets: Words, keeps: Words, counters: Counters, costs: Array) -> None:
     """The cost of each setting rule with the clearing rule of the same number; both have their bits by signature."""
     words = sets.shape[1]
-    state, carry = np.empty(words, np.uint64), np.empty(words, np.uint64)
-    planes[:] = _NONE
+    state = np.empty((1, words), np.uint64)
     base = np.int64(0)
     for j in range(runs.offsets.shape[0] - 1):
         some = runs.before[j]
@@ -137,36 +208,29 @@ def _each(runs: Runs, sets: Words, keeps: Words, planes: Words, costs: Array) ->
         for k in range(runs.offsets[j], runs.offsets[j + 1]):
             s = runs.signatures[k]
             on, off, forced = runs.on_costs[k], runs.off_costs[k], runs.forced[s]
-            base += off
             left = _NONE
             if forced == SET:
                 state[:] = _ALL
-                left = _ALL
-            else:
-                fires, keep = sets[s], keeps[s]
-                stays = some and forced != CLEARED
-                for w in range(words):
-                    new = fires[w] | (state[w] & keep[w]) if stays else fires[w]
-                    state[w] = new
-                    left |= new
+                some = True
+                base += on
+                continue
+            stays = some and forced != CLEARED
+            for w in range(words):
+                new = sets[s, w] | (state[0, w] & keeps[s, w]) if stays else sets[s, w]
+                state[0, w] = new
+                left |= new
             some = left != _NONE
-            if some and on > off:
-                _add(planes[0], state, carry, on - off)
-            elif some and on < off:
-                _add(planes[1], state, carry, off - on)
-    _read(planes, base, costs)
-
-
-@jit
-def _read(planes: Words, base: int, costs: Array) -> None:
-    """The counters of all bits as numbers, those of the second planes taken from the first, and `base` added."""
+            if not some:
+                base += off
+            elif on > off:
+                base += off
+                _add(counters, state, 0, _NONE, on - off)
+            else:
+                base += on
+                _add(counters, state, 0, _ALL, off - on)
+    _settle(counters)
     for t in range(costs.shape[0]):
-        word, bit = t >> 6, np.uint64(t & 63)
-        total = base
-        for b in range(planes.shape[1]):
-            total += np.int64((planes[0, b, word] >> bit) & _ONE) << b
-            total -= np.int64((planes[1, b, word] >> bit) & _ONE) << b
-        costs[t] = total
+        costs[t] = base + _value(counters, t)
 
 
 @jit
@@ -205,62 +269,53 @@ def _bounds(runs: Runs, fires: Mask, limits: Floats, bounds: Floats) -> None:
 
 
 @jit
-def _best(runs: Runs, sets: Mask, order: Array, bounds: Floats, keeps: Words, planes: Words, sizes: Array,
-          costs: Array, least: int, most: int) -> tuple[int, int, int, int]:
-    state, carry = np.empty(keeps.shape[1], np.uint64), np.empty(keeps.shape[1], np.uint64)
+def _best(tree: Tree, sets: Mask, order: Array, bounds: Floats, keeps: Words, counters: Counters, sizes: Words,
+          set_sizes: Array, clears: int, least: int, most: int) -> tuple[int, int, int, int]:
+    """`sizes` are those of clearing rules in planes: counters begin with them."""
+    slots, below = _slots(tree, keeps.shape[1]), np.empty(keeps.shape[1], np.uint64)
     best, best_set, best_clear, tried = np.int64(least), np.int64(-1), np.int64(-1), 0
     for n in range(order.shape[0]):
         i = order[n]
         if bounds[i] >= best or tried >= most:
             break
-        _costs(runs, sets[i], keeps, planes, state, carry, costs)
+        counters.number[:] = 0
+        counters.number[: sizes.shape[0]] = 1
+        counters.rows[: sizes.shape[0], 0] = sizes
+        base = _count(tree, sets[i], keeps, slots, counters) + set_sizes[i]
         tried += 1
-        for t in range(costs.shape[0]):
-            if costs[t] + sizes[0, i] + sizes[1, t] < best:
-                best, best_set, best_clear = costs[t] + sizes[0, i] + sizes[1, t], i, t
+        if not _below(counters, best - base, below):
+            continue
+        for t in range(clears):
+            if (below[t >> 6] >> np.uint64(t & 63)) & _ONE:
+                cost = base + _value(counters, t)
+                if cost < best:
+                    best, best_set, best_clear = cost, i, np.int64(t)
     return best_set, best_clear, best, tried
 
 
 @jit
-def _all(runs: Runs, sets: Mask, keeps: Words, planes: Words, costs: Array) -> None:
-    state, carry = np.empty(keeps.shape[1], np.uint64), np.empty(keeps.shape[1], np.uint64)
+def _all(tree: Tree, sets: Mask, keeps: Words, counters: Counters, costs: Array) -> None:
+    slots = _slots(tree, keeps.shape[1])
     for i in range(sets.shape[0]):
-        _costs(runs, sets[i], keeps, planes, state, carry, costs[i])
+        counters.number[:] = 0
+        base = _count(tree, sets[i], keeps, slots, counters)
+        for t in range(costs.shape[1]):
+            costs[i, t] = base + _value(counters, t)
 
 
-def check_runs(runs: Runs) -> None:
-    """Raise ArrayError unless the runs fit together.
-
-    >>> none = np.empty(0, np.int64)
-    >>> check_runs(Runs(np.array([0, 1]), np.array([False]), np.array([0]), none, none, np.zeros(1, np.int8)))
-    Traceback (most recent call last):
-    eventide.errors.ArrayError: on_costs: has 0 elements, signatures has 1 at index 0
-    """
-    check_array("signatures", runs.signatures)
-    check_offsets(runs.offsets, runs.signatures.shape[0])
-    check_array("before", runs.before, np.bool_)
-    check_same_length("before", runs.before, "offsets without its last", runs.offsets.shape[0] - 1)
-    check_array("forced", runs.forced, np.int8)
-    for name, costs in (("on_costs", runs.on_costs), ("off_costs", runs.off_costs)):
-        check_array(name, costs)
-        check_same_length(name, costs, "signatures", runs.signatures.shape[0])
-        if costs.size and (costs.min() < 0 or costs.sum(dtype=np.float64) >= 1 << 50):
-            raise ArrayError(name, "expected numbers that are 0 or more, and less than 2^50 together")
-    wrong = np.flatnonzero((runs.signatures < 0) | (runs.signatures >= runs.forced.shape[0]))
-    if wrong.size:
-        raise ArrayError("signatures", f"expected numbers below {runs.forced.shape[0]}", int(wrong[0]))
-
-
-def _prepared(runs: Runs, sets: Mask, clears: Mask) -> tuple[Words, Words]:
-    """Where clearing rules leave the state alone, by signature in words; and empty counters for every cost there is."""
+def _prepared(runs: Runs, sets: Mask, clears: Mask) -> Words:
+    """Where clearing rules leave the state alone, by signature in words; bits of no rule are set too."""
     check_runs(runs)
     for name, fires in (("sets", sets), ("clears", clears)):
         check_matrix(name, fires)
         check_same_length(name, fires[0] if fires.shape[0] else runs.forced, "forced", runs.forced.shape[0])
-    keeps = _by_signature(~clears)
-    more = runs.on_costs - runs.off_costs
-    most = max(int(more.clip(0).sum()), int((-more).clip(0).sum()))
-    return keeps, np.empty((2, most.bit_length() + 1, keeps.shape[1]), np.uint64)
+    return ~_by_signature(clears)
+
+
+def _counters(runs: Runs, words: int, sizes: int = 0) -> Counters:
+    """Counters for all costs, and `sizes` besides: rows add up to what would be counted if all bits were set."""
+    planes = (int(np.abs(runs.on_costs - runs.off_costs).sum()) + sizes).bit_length()
+    return Counters(np.empty((planes, 2, words), np.uint64), np.zeros(planes, np.int64), np.empty(words, np.uint64))
 
 
 def _by_signature(fires: Mask) -> Words:
@@ -269,6 +324,12 @@ def _by_signature(fires: Mask) -> Words:
     packed = np.packbits(np.ascontiguousarray(fires.T), axis=1, bitorder="little")
     words[:, : packed.shape[1]] = packed
     return words.view(np.uint64)
+
+
+def _planes(numbers: Array, words: int) -> Words:
+    """Numbers as rows of bits, the lowest first."""
+    bits = numbers[:, None] >> np.arange(int(numbers.max(initial=0)).bit_length()) & 1
+    return np.ascontiguousarray(_by_signature(bits.astype(np.bool_)).reshape(-1, words))
 
 
 def theory_costs(runs: Runs, sets: Mask, clears: Mask) -> Array:
@@ -280,9 +341,9 @@ def theory_costs(runs: Runs, sets: Mask, clears: Mask) -> Array:
     >>> theory_costs(runs, sets, clears).tolist()
     [[0, 5], [5, 5]]
     """
-    keeps, planes = _prepared(runs, sets, clears)
+    keeps = _prepared(runs, sets, clears)
     costs = np.empty((sets.shape[0], clears.shape[0]), np.int64)
-    _all(runs, sets, keeps, planes, costs)
+    _all(tree_of(runs), sets, keeps, _counters(runs, keeps.shape[1]), costs)
     return costs
 
 
@@ -301,14 +362,14 @@ def each_cost(runs: Runs, sets: Mask, clears: Mask) -> Array:
     for name, rules in (("sets", sets), ("clears", clears)):
         if rules.shape[0] not in (1, number):
             raise ArrayError(name, f"expected 1 or {number} rules, got {rules.shape[0]}")
-    keeps, planes = _prepared(runs, sets, clears)
+    keeps = _prepared(runs, sets, clears)
     fires, words = _by_signature(sets), (number + 63) // 64
     if sets.shape[0] < number:
         fires = np.repeat(np.where(fires & _ONE, _ALL, _NONE), words, axis=1)
     if clears.shape[0] < number:
         keeps = np.repeat(np.where(keeps & _ONE, _ALL, _NONE), words, axis=1)
     costs = np.empty(number, np.int64)
-    _each(runs, fires, keeps, np.empty((*planes.shape[:2], words), np.uint64), costs)
+    _each(runs, fires, keeps, _counters(runs, words), costs)
     return costs
 
 
@@ -326,7 +387,7 @@ def best_pair(runs: Runs, sets: Mask, clears: Mask, set_sizes: Array, clear_size
     >>> best_pair(runs, sets, clears, np.array([0, 1]), np.array([0, 2]))
     Pair(sets=1, clears=1, cost=3, tried=1, exact=True)
     """
-    keeps, planes = _prepared(runs, sets, clears)
+    keeps = _prepared(runs, sets, clears)
     for name, sizes, rules in (("set_sizes", set_sizes, sets), ("clear_sizes", clear_sizes, clears)):
         check_array(name, sizes)
         check_same_length(name, sizes, "rules", rules.shape[0])
@@ -339,10 +400,10 @@ def best_pair(runs: Runs, sets: Mask, clears: Mask, set_sizes: Array, clear_size
         raise ArrayError("turned", f"expected the shape {sets.shape[::-1]}, got {turned.shape}")
     _bounds(runs, turned, least - rest, bounds)
     bounds += rest
-    sizes = np.zeros((2, max(sets.shape[0], clears.shape[0])), np.int64)
-    sizes[0, : sets.shape[0]], sizes[1, : clears.shape[0]] = set_sizes, clear_sizes
+    planes = _planes(clear_sizes, keeps.shape[1])
     order = np.argsort(bounds, kind="stable")
     best_set, best_clear, cost, tried = map(int, _best(
-        runs, sets, order, bounds, keeps, planes, sizes, np.empty(clears.shape[0], np.int64), least, most))
+        tree_of(runs), sets, order, bounds, keeps, _counters(runs, keeps.shape[1], (1 << planes.shape[0]) - 1), planes,
+        set_sizes, clears.shape[0], least, most))
     left = tried < order.shape[0] and bounds[order[tried]] < cost
     return Pair(best_set, best_clear, cost, tried, not left)

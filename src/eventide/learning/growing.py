@@ -15,7 +15,8 @@ from dataclasses import replace
 import numpy as np
 
 from eventide.kernels.arrays import Array, Mask
-from eventide.kernels.enumeration import CLEARED, FREE, SET, each_cost
+from eventide.kernels.enumeration import each_cost
+from eventide.kernels.runs import CLEARED, FREE, SET
 from eventide.kernels.votes import hold
 from eventide.learning.induction import Body, Rule, Search, Task, cost_of, fires_at, mistakes_of, size_of, with_rules
 

@@ -21,7 +21,8 @@ import numpy as np
 
 from eventide.errors import EventideError
 from eventide.kernels.arrays import Array, Mask, Words
-from eventide.kernels.enumeration import FREE, SET, Forced, Runs, best_pair, theory_costs
+from eventide.kernels.enumeration import best_pair, theory_costs
+from eventide.kernels.runs import FREE, SET, Forced, Runs
 from eventide.learning.signatures import Signatures, forced_by
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from eventide.kernels.arrays import Array, Mask, Words
-from eventide.kernels.enumeration import CLEARED, FREE, SET, Forced, Runs
+from eventide.kernels.runs import CLEARED, FREE, SET, Forced, Runs
 from eventide.learning.counts import Judgements
 
 
