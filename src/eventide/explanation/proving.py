@@ -20,9 +20,10 @@ from eventide.engine.relation import Rows
 from eventide.explanation.following import Follower, head_binding
 from eventide.explanation.proof import AppliedRule, Kind, Reason
 from eventide.explanation.witnesses import witness
+from eventide.explanation.wording import bindings_text, worded
 from eventide.explanation.worlds import Binding, Case, FactId, World
 from eventide.syntax.diagnostics import Span
-from eventide.syntax.printer import condition_text, term_text
+from eventide.syntax.printer import term_text
 from eventide.syntax.terms import Number, Term, Variable, functor_of
 from eventide.syntax.trees import (
     Boundary,
@@ -292,7 +293,9 @@ class Proofs(ABC):
         reasons: list[Reason] = []
         for step in Follower(self.case, folded)._counted(folded.body):
             reasons.append((yield self.condition(step, folded, binding, time)))
-        reasons += [reason] if (reason := (yield self.declared(folded, binding))) is not None else []
+        declared = yield self.declared(folded, binding)
+        if declared is not None and not any(declared.reasons == (reason,) for reason in reasons):
+            reasons.append(declared)  # what a condition has named already need not be said again
         return self.rule(clause, tuple(reasons), {**binding, **time_binding(folded, time)}, time)
 
     def rule(self, clause: Clause, reasons: tuple[Reason, ...], binding: Binding, time: int | None = None, *,
@@ -300,8 +303,7 @@ class Proofs(ABC):
         """The node of a rule."""
         return Reason("rule", f"rule for {clause.template}", reasons, holds, time,
                       rule=AppliedRule(head_text(self.case.program.texts, clause.span), clause.span),
-                      bindings={name.partition("#")[0]: term_text(term) for name, term in binding.items()
-                                if not name.startswith("_")})
+                      bindings=bindings_text(binding))
 
     def declared(self, clause: Clause, binding: Binding) -> Proving:
         """Which fact brings an entity into the domain that the input fills; None if there is nothing to say."""
@@ -310,7 +312,13 @@ class Proofs(ABC):
         if domain is None or not any(True for _ in n.references_of(domain)):
             return None
         row = {name: binding[name] for name in n.names(domain.fields) if name in binding}
-        return (yield self.once(("declared", clause.number, *row.items()), witness(self, domain, row)))
+        return (yield self.once(("declared", clause.number, *row.items()), self._declared(domain, row)))
+
+    def _declared(self, domain: n.Node, row: Binding) -> Proving:
+        found = yield witness(self, domain, row)
+        if found is None or found.kind == "background":
+            return found
+        return Reason("background", "declared by its grounding", (found,))  # a fact about others may be the one
 
     # -- conditions ----------------------------------------------------------------------------------------------------
 
@@ -332,19 +340,19 @@ class Proofs(ABC):
             case Changed(kind, pair):
                 template, leaves = pair_leaves(pair)
                 found = yield self.change(kind, template, leaves, time, time + 1)
-                return found or self.unknown(condition_text(ground))
+                return found or self.unknown(worded(ground))
             case Not():
                 return (yield self.absent(ground, clause, binding, time))
             case Call(predicate) if functor_of(predicate) in self.model.dynamic:
                 node = self.case.compiler.sources.table(step)  # type: ignore[arg-type]
                 row = {name: binding[name] for name in n.names(node.fields) if name in binding}
                 found = yield witness(self, node, row)
-                return found or Reason("background", condition_text(ground))
+                return found or Reason("background", worded(ground))
             case Call():
-                return Reason("background", condition_text(ground))
+                return Reason("background", worded(ground))
             case Compare() | Is() | Function():
-                return Reason("test", condition_text(ground))
-        return self.unknown(condition_text(ground))
+                return Reason("test", worded(ground))
+        return self.unknown(worded(ground))
 
     def absent(self, negated: Not, clause: Clause, binding: Binding, time: int) -> Proving:
         """A condition that must not hold, and what keeps it from holding, if anything did."""
@@ -354,7 +362,7 @@ class Proofs(ABC):
                 return (yield self.not_holding(template, leaves, time))
         tests = all(isinstance(goal, Compare | Is | Function) for goal in negated.goals)
         kind: Kind = "test" if tests else "absence"
-        return Reason(kind, condition_text(negated), time=None if tests else time)
+        return Reason(kind, worded(negated), time=None if tests else time)
 
     def _counted(self, tally: Tally, clause: Clause, binding: Binding, time: int) -> Proving:
         """A count: each answer that was counted."""
@@ -385,7 +393,7 @@ class Proofs(ABC):
         there = found if self.world is self.case.whole else application(self.case.whole, inner, outer, time)
         total = there[0].length if there else 0
         of_all = "" if total == amount else f" of {total}"
-        goals = ", ".join(map(condition_text, substitute(tally.goals, {**outer, **time_binding(clause, time)})))
+        goals = ", ".join(map(worded, substitute(tally.goals, {**outer, **time_binding(clause, time)})))
         return Reason("test", f"{amount}{of_all} answer{'' if max(amount, total) == 1 else 's'} to {goals}",
                       tuple(reasons), time=time)
 

@@ -16,8 +16,8 @@ from eventide.explanation.proof import Kind, Reason
 from eventide.explanation.proving import Leaves, event_text, pair_text, time_binding
 from eventide.explanation.statics import Prover
 from eventide.explanation.witnesses import first_row
+from eventide.explanation.wording import worded
 from eventide.explanation.worlds import Binding, Case, Interval, Stretch
-from eventide.syntax.printer import condition_text
 from eventide.syntax.terms import Term, Variable, is_ground
 from eventide.syntax.trees import (
     Allen,
@@ -299,7 +299,7 @@ class Refuter:
                    self._list(follower, clause.interval.name, bound, at, depth)]
         for condition in clause.body:
             if follower._is_atemporal(condition):
-                reasons.append(Reason(_kind(condition), condition_text(substitute(condition, dict(bound))), holds=None))
+                reasons.append(Reason(_kind(condition), worded(substitute(condition, dict(bound))), holds=None))
         yield self.prover.rule(original, tuple(reasons), bound, holds=False)
 
     def _emptied(self, follower: StaticFollower, clause: Clause, bound: Binding) -> Iterator[Reason]:
@@ -320,18 +320,19 @@ class Refuter:
                     why, names = "it is empty" if wanted else "it is not empty", [name]
                 case _:
                     continue
-            said = condition_text(substitute(condition, dict(bound)))
+            said = worded(substitute(condition, dict(bound)))
             inner = tuple(self._all_of(follower, name, bound) for name in names)
             yield Reason("test", f"{said} fails{'' if failed else ' first'}: {why}", inner, False)
             failed = True
 
-    def _list(self, follower: StaticFollower, name: str, binding: Binding, at: int, depth: int) -> Reason:
-        """Why an interval variable has no interval at a time; what holds, where it does."""
-        found = self.world.intervals(follower.lists[name], binding)
-        holds = any(interval.stretch.covers(at, at + 1) for interval in found)
+    def _list(self, follower: StaticFollower, name: str, binding: Binding, at: int, depth: int, *,
+              wanted: bool = False) -> Reason:
+        """Why an interval variable has no interval at a time, or if `wanted` why it has; if it is not so, only that."""
+        holds = bool(self._at(follower, name, binding, at))
         condition = follower.origins[name]
-        said = condition_text(substitute(condition, dict(binding)))
-        text = f"{said}: {name} {'holds' if holds else 'does not hold'} at {at}"
+        text = f"{worded(substitute(condition, dict(binding)))}: {name} {'holds' if holds else 'does not hold'} at {at}"
+        if holds != wanted:
+            return Reason("test", text, (), holds, at)
         inner: list[Reason] = []
         match condition:
             case HoldsFor(pair):
@@ -339,10 +340,8 @@ class Refuter:
                 if not holds and all(map(is_ground, leaves)):
                     return self.refuted(template, leaves, at, is_fluent=True, depth=depth + 1)
                 inner = [] if not holds else list(self._against(template, leaves, at))
-            case IntervalOperation(base=base, inputs=inputs):
-                terms = ((base,) if base is not None else ()) + inputs
-                inner = [self._list(follower, term.name, binding, at, depth) for term in terms
-                         if isinstance(term, Variable)]
+            case IntervalOperation():
+                inner = list(self._operands(follower, condition, binding, at, depth, wanted))
                 inner += self._lengths(follower, condition, binding, at)
             case Allen(_, source, target):
                 inner = [self._all_of(follower, term.name, binding) for term in (source, target)
@@ -350,6 +349,23 @@ class Refuter:
             case FindAll(goals=(Call(predicate), *_)):
                 inner = [self._all_of(follower, str(predicate.args[1]), binding)]  # type: ignore[union-attr]
         return Reason("test", text, tuple(inner), holds, at)
+
+    def _operands(self, follower: StaticFollower, condition: IntervalOperation, binding: Binding, at: int, depth: int,
+                  wanted: bool) -> Iterator[Reason]:
+        """The operands that decide whether an operation holds; of others that must hold, only that they do."""
+        operation, base = condition.operation, condition.base
+        first = condition.inputs if base is None else (base,)
+        taken = condition.inputs if operation not in ("intersect", "union", "same") and base is not None else ()
+        for term in first:
+            if isinstance(term, Variable):
+                holds = bool(self._at(follower, term.name, binding, at))
+                if operation in ("longer", "shorter"):  # what is too short, or too long, decides by its ends
+                    yield self._list(follower, term.name, binding, at, depth, wanted=holds)
+                elif holds == wanted or operation != "union":
+                    yield self._list(follower, term.name, binding, at, depth, wanted=wanted)
+        for term in taken:
+            if isinstance(term, Variable) and bool(self._at(follower, term.name, binding, at)) != wanted:
+                yield self._list(follower, term.name, binding, at, depth, wanted=not wanted)
 
     def _lengths(self, follower: StaticFollower, condition: IntervalOperation, binding: Binding,
                  at: int) -> Iterator[Reason]:
@@ -375,9 +391,9 @@ class Refuter:
 def _step_text(step: Step, tried: Attempt) -> str:
     binding = {**tried.binding, **(time_binding(tried.clause, tried.time) if tried.time is not None else {})}
     if isinstance(step, Tally):
-        goals = ", ".join(map(condition_text, substitute(step.goals, binding)))
+        goals = ", ".join(map(worded, substitute(step.goals, binding)))
         return f"the number of answers to {goals} is {substitute(step.amount, binding)}"
-    return condition_text(substitute(step, binding))
+    return worded(substitute(step, binding))
 
 
 def _kind(step: Step) -> Kind:

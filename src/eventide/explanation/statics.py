@@ -15,10 +15,10 @@ from eventide.explanation.following import StaticFollower, head_binding
 from eventide.explanation.proof import Reason
 from eventide.explanation.proving import Covers, Leaves, Proving, pair_text, when
 from eventide.explanation.simple import SimpleProofs
+from eventide.explanation.wording import worded
 from eventide.explanation.worlds import Binding, Interval, Stretch, World
 from eventide.kernels.allen import allen
 from eventide.kernels.arrays import Intervals
-from eventide.syntax.printer import condition_text
 from eventide.syntax.terms import Number, Term, Variable
 from eventide.syntax.trees import Allen, Call, FindAll, Guard, Happens, Holds, HoldsFor, IntervalOperation, Not
 
@@ -91,7 +91,8 @@ class Prover(SimpleProofs):
         spans = {id_: world.span_of(id_) for id_ in found}
         options = [(Stretch(begin, self._reach(begin) if end is None else end), id_)
                    for id_, (begin, end) in spans.items()]
-        pieces = cover(low, high if high is not None else world.timeline.until + 1, options)
+        # what goes on beyond the run is known by its last facts, even where it is asked for only from there on
+        pieces = cover(low, high if high is not None else max(low, world.timeline.until) + 1, options)
         facts = tuple(self.fact(id_) for _, _, id_ in pieces)
         if not facts:
             return self.unknown(f"{pair_text(template, leaves)} {when(low, high)}")
@@ -173,10 +174,10 @@ class Prover(SimpleProofs):
         node = self.case.compiler.sources.event(substitute(condition.event, binding))
         rows = self.world.evaluate(node)
         reasons: list[Reason] = []
-        until = self.world.timeline.until + 1 if high is None else high
         for offset in sorted(set(rows.time.tolist())):  # type: ignore[union-attr]
             time = self.world.time(offset)
-            if low - self.tick < time < until and self.after(time) > low:
+            end = self._reach(time)
+            if (high is None or time < high) and (end is None or low < end):
                 reasons.append((yield self.happening(template, leaves, time)))
         return reasons
 
@@ -191,7 +192,7 @@ class Prover(SimpleProofs):
                 template, leaves = pair_leaves(substitute(pair, binding))
                 return (yield self._pattern(template, leaves, int(time), int(time) + 1, False, False))
             case Guard() | Not():
-                return Reason("absence", condition_text(condition))
+                return Reason("absence", worded(condition))
         return None
 
     # -- interval variables -------------------------------------------------------------------------------------------
@@ -238,8 +239,8 @@ class Prover(SimpleProofs):
                 items = goal.predicate.args[1]  # type: ignore[union-attr]
                 reasons = yield from self._whole(follower, items, binding, low, high)
             case _:
-                return self.unknown(condition_text(condition))
-        text = f"{condition_text(condition)}: {name} {when(low, high)}"
+                return self.unknown(worded(condition))
+        text = f"{worded(condition)}: {name} {when(low, high)}"
         return Reason("test", text, tuple(reasons), interval=(low, high)) if reasons else self.unknown(text)
 
     def _pattern(self, template: str, leaves: Leaves, low: int, high: int | None, begins: bool, ends: bool) -> Proving:
