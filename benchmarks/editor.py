@@ -1,11 +1,11 @@
 """How soon an editor is answered: `eventide lsp` on the maritime rules, edit by edit, over the protocol.
 
 A server process is started as an editor starts it, and the rules are opened with their background beside them. Then
-facts are added to them, which leaves them whole (*whole* edits: all checks are made), and a rule is typed at their end
-letter by letter (*half-typed*: most of these texts end in an error of syntax), a tenth of a second after each answer. A
-figure is the time from sending an edit until its problems are there, by the clock on the wall, and the slowest counts;
-other work on the machine counts with it. So beside it stands the CPU time of the server for an edit, on average. Not
-measured: the editor itself, starting up.
+facts are added to them, which leaves them whole (*whole* edits: all checks are made), lines are put before them all
+(*moved*: every rule has another place), and a rule is typed at their end letter by letter (*half-typed*: most of these
+texts end in an error of syntax), a tenth of a second after each answer. A figure is the time from sending an edit until
+its problems are there, by the clock on the wall, and the slowest counts; other work on the machine counts with it. So
+beside it stands the CPU time of the server for an edit, on average. Not measured: the editor itself, starting up.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ RULES = Path(eventide.__file__).parent / "applications" / "maritime" / "rules.ec
 LIMIT = 100.0
 PAUSE = 0.1
 """Seconds from an answer to the next edit: faster than people type."""
+EDITS = ("whole", "moved", "half-typed")
 TYPED = """
 initiatedAt(resting(V)=true, T) :-
     happensAt(stop_start(V), T),
@@ -44,6 +45,8 @@ def edits(rules: str, count: int) -> Iterator[tuple[str, str]]:
     """Kinds and texts one after the other, as many of each kind."""
     for number in range(count):
         yield "whole", rules + f"\nmark({number}).\n"
+    for number in range(count):
+        yield "moved", "\n" * (number + 1) + rules
     for end in range(count):
         yield "half-typed", rules + TYPED[: 1 + end % len(TYPED)]
 
@@ -52,8 +55,8 @@ class Measured:
     """What a run of edits took, in milliseconds."""
 
     def __init__(self) -> None:
-        self.answers: dict[str, list[float]] = {"whole": [], "half-typed": [], "hover": [], "completion": []}
-        self.cpu: dict[str, float] = {"whole": 0.0, "half-typed": 0.0}
+        self.answers: dict[str, list[float]] = {kind: [] for kind in (*EDITS, "hover", "completion")}
+        self.cpu: dict[str, float] = dict.fromkeys(EDITS, 0.0)
         self.problems = 0
 
 

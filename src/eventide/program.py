@@ -17,6 +17,7 @@ from eventide.algebra.nodes import Output, Plan, needed_for
 from eventide.algebra.text import to_text
 from eventide.analysis.clashes import numbers_among_words
 from eventide.analysis.entities import references
+from eventide.analysis.inline import Inlined
 from eventide.analysis.model import Model
 from eventide.analysis.passes import PASSES, Pass, analyse
 from eventide.analysis.patterns import leaf_count, name_of
@@ -64,14 +65,14 @@ class Program:
 
     def __init__(self, rules: Sequence[Rule], diagnostics: Sequence[Diagnostic], texts: Mapping[str, str],
                  tables: Sequence[BackgroundTable], predicates: Mapping[str, Callable[..., Any]] | None = None,
-                 passes: Sequence[Pass] = PASSES) -> None:
+                 passes: Sequence[Pass] = PASSES, inlined: Inlined | None = None) -> None:
         self.texts = dict(texts)
         self._tables = {table.name: table for table in tables}
         self._predicates = dict(predicates or {})
         arities = {table.name: len(table.columns) for table in tables}
         inputs = {name: _inputs_of(name, function) for name, function in self._predicates.items()}
         self.model: Model = analyse(rules, tables=arities, lookup=self._lookup, functions=inputs,
-                                    diagnostics=diagnostics, passes=passes)
+                                    diagnostics=diagnostics, passes=passes, inlined=inlined)
         self._check_tables()
 
     # -- what it is -------------------------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ Fields = tuple[Field, ...]
 
 def names(fields: Fields) -> tuple[str, ...]:
     """The names of the fields, in order."""
-    return tuple(field.name for field in fields)
+    return tuple([field.name for field in fields])
 
 
 def joined(left: Fields, right: Fields) -> Fields:
@@ -677,8 +677,14 @@ Node = (
 )
 
 
+_UNARY = (Project, Rename, Select, Attach, Copy, Compute, Timeless, Uncertain, Equal, Same)
+
+
 def children_of(node: Node) -> Iterator[Node]:
     """The operands of a node, in order."""
+    if isinstance(node, _UNARY):  # most are
+        yield node.child
+        return
     match node:
         case Join(left, right) | Without(left, right) | Since(left, right):
             yield left
@@ -741,8 +747,14 @@ def needed_for(plan: Plan, wanted: Iterable[str]) -> Plan:
 
 
 def references_of(node: Node) -> Iterator[str]:
-    """The names of the fluents and events a plan reads."""
-    if isinstance(node, Fluent | Events | Fired):
-        yield node.name
-    for child in children_of(node):
-        yield from references_of(child)
+    """The names of the fluents and events a plan reads, from left to right; what is shared is told once."""
+    seen: set[int] = set()
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            if isinstance(node, Fluent | Events | Fired):
+                yield node.name
+            else:
+                stack.extend(reversed([*children_of(node)]))

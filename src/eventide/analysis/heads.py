@@ -122,30 +122,32 @@ class Heads:
 
     def folded(self, clause: Clause) -> Clause | None:
         """The clause with background values that are known constants put in; None if it can never apply."""
-        changed = True
-        while changed:
-            changed = False
-            for condition in clause.body:
-                if not isinstance(condition, Call):
-                    continue
-                arguments = arguments_of(condition.predicate)
-                if not arguments or not any(is_ground(a) for a in arguments):
-                    continue
-                found = self._matching(functor_of(condition.predicate), arguments)
-                if found is None or len(found) > 1:
-                    continue
-                if not found:
-                    self.model.report("warning", "never-applies", f"no fact matches {condition.predicate}, "
-                                      "so this rule never applies", condition.span,
-                                      "check the spelling of its arguments")
-                    return None
-                bindings = {a.name: v for a, v in zip(arguments, found[0], strict=True) if isinstance(a, Variable)}
-                body = tuple(c for c in clause.body if c is not condition)
-                clause = replace(clause, body=substitute(body, bindings), leaves=substitute(clause.leaves, bindings),
-                                 delay=substitute(clause.delay, bindings), target=substitute(clause.target, bindings))
-                changed = True
-                break
-        return clause
+        bindings: dict[str, Term] = {}
+        rest = list(clause.body)
+        at = 0
+        while at < len(rest):
+            condition = rest[at]
+            at += 1
+            if not isinstance(condition, Call):
+                continue
+            predicate = substitute(condition.predicate, bindings)
+            arguments = arguments_of(predicate)
+            if not arguments or not any(is_ground(a) for a in arguments):
+                continue
+            found = self._matching(functor_of(predicate), arguments)
+            if found is None or len(found) > 1:
+                continue
+            if not found:
+                self.model.report("warning", "never-applies", f"no fact matches {predicate}, so this rule never "
+                                  "applies", condition.span, "check the spelling of its arguments")
+                return None
+            bindings |= {a.name: v for a, v in zip(arguments, found[0], strict=True) if isinstance(a, Variable)}
+            del rest[at - 1]
+            at = 0  # what is known now may tell more of the conditions before it
+        if len(rest) == len(clause.body):
+            return clause
+        return replace(clause, body=substitute(tuple(rest), bindings), leaves=substitute(clause.leaves, bindings),
+                       delay=substitute(clause.delay, bindings), target=substitute(clause.target, bindings))
 
     def _matching(self, predicate: tuple[str, int], pattern: tuple[Term, ...]) -> list[tuple[Term, ...]] | None:
         """The facts that match a pattern with constants, or None where that is not known now."""

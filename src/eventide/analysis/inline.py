@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import is_
 
-from eventide.analysis.patterns import fresh, substitute, unify, variables_in
+from eventide.analysis.patterns import fresh, rename, substitute, unify, variables_in
 from eventide.syntax.diagnostics import Diagnostic, Span
 from eventide.syntax.terms import Atom, Compound, ListTerm, Term, Variable, arguments_of, functor_of, is_ground
-from eventide.syntax.trees import BackgroundClause, Body, Call, Compare, Condition, Cut, FindAll, Function, Not, Or
+from eventide.syntax.trees import (
+    BackgroundClause,
+    Body,
+    Call,
+    Compare,
+    Condition,
+    Cut,
+    FindAll,
+    Function,
+    Not,
+    Or,
+    Rule,
+)
 
 MOST_ALTERNATIVES = 512
 MOST_DEPTH = 60
@@ -41,6 +55,41 @@ class Knowledge:
         return knowledge
 
 
+Alternatives = list[tuple[tuple[Term, ...], Body]]
+
+
+class Inlined:
+    """What was made of rules before: it stays while these and all definitions are the same objects.
+
+    An editor checks a text again and again, and most of its rules stay as they were.
+    """
+
+    def __init__(self) -> None:
+        self._definitions: list[BackgroundClause] = []
+        self._tables: list[Predicate] = []
+        self._known: dict[int, tuple[Rule, Alternatives]] = {}
+        self._asked: dict[int, tuple[Rule, Alternatives]] = {}
+
+    def begin(self, knowledge: Knowledge) -> None:
+        """A program is to be read: forget what its last reading did not ask for, and all if its definitions differ."""
+        definitions = [clause for clauses in knowledge.clauses.values() for clause in clauses]
+        tables = [predicate for predicate in knowledge.clauses if predicate in knowledge.facts]
+        same = len(definitions) == len(self._definitions) and all(map(is_, definitions, self._definitions))
+        self._known = self._asked if same and tables == self._tables and not knowledge.functions else {}
+        self._definitions, self._tables, self._asked = definitions, tables, {}
+
+    def alternatives(self, rule: Rule, inliner: Inliner, head: tuple[Term, ...], body: Body) -> Alternatives:
+        """The alternatives of a rule, computed unless they are known."""
+        found = self._known.get(id(rule))
+        if found is None:
+            before = len(inliner.knowledge.diagnostics)
+            found = rule, inliner.alternatives(head, body)
+            if len(inliner.knowledge.diagnostics) > before:
+                return found[1]  # its problems are to be told the next time too
+        self._asked[id(rule)] = found
+        return found[1]
+
+
 class Unsatisfiable(Exception):
     """A body that can never hold, such as one with `fail` or `a = b`."""
 
@@ -51,9 +100,12 @@ class Inliner:
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
 
-    def alternatives(self, head: tuple[Term, ...], body: Body) -> list[tuple[tuple[Term, ...], Body]]:
+    def alternatives(self, head: tuple[Term, ...], body: Body) -> Alternatives:
         """The head's terms and a body without disjunctions and equalities, once for every alternative."""
-        result: list[tuple[tuple[Term, ...], Body]] = []
+        return [_renumbered(each) for each in self._alternatives(head, body)]
+
+    def _alternatives(self, head: tuple[Term, ...], body: Body) -> Alternatives:
+        result: Alternatives = []
         for option in self._expand(self._inline(body, ())):
             try:
                 result.append(self._solve(head, option, frozenset()))
@@ -205,6 +257,19 @@ class Inliner:
                 raise Unsatisfiable
             return []
         return [Compare("==", left, right, condition.span)]
+
+
+def _renumbered(alternative: tuple[tuple[Term, ...], Body]) -> tuple[tuple[Term, ...], Body]:
+    """The variables of inlined definitions numbered from 1 in every clause, so that equal bodies look equal."""
+    counts: Counter[str] = Counter()
+    numbered: dict[str, Variable] = {}
+    for name in dict.fromkeys(variables_in(alternative)):
+        title, mark, _ = name.partition("#")
+        if mark:
+            counts[title] += 1
+            numbered[name] = Variable(f"{title}#{counts[title]}")
+    head, body = alternative
+    return rename(head, numbered), rename(body, numbered)
 
 
 def _names(*trees: object) -> frozenset[str]:

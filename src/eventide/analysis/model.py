@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 from typing import Literal
 
 from eventide.algebra.nodes import Output, Plan
-from eventide.analysis.inline import Knowledge, Predicate
-from eventide.analysis.patterns import fill, flatten, name_of
+from eventide.analysis.inline import Inlined, Knowledge, Predicate
+from eventide.analysis.patterns import fill, flatten, name_of, variables_in
 from eventide.syntax.diagnostics import Diagnostic, Severity, Span
 from eventide.syntax.terms import Compound, ListTerm, Term, Variable, is_ground
 from eventide.syntax.trees import Body, FindAll, Happens, Not, Rule
@@ -50,6 +51,11 @@ class Clause:
         """The leaves without the value."""
         return self.leaves[:-1]
 
+    @cached_property
+    def variables(self) -> list[str]:
+        """The names of its variables, with repetition: of the head, the conditions and the delay."""
+        return variables_in((self.leaves, self.body, self.delay))
+
     @property
     def value(self) -> Term:
         """The value of the head's fluent."""
@@ -86,6 +92,8 @@ class Model:
     cycles: list[tuple[str, ...]] = field(default_factory=list)
     fresh: Iterator[int] = field(default_factory=lambda: count(1))
     """Numbers for the names of columns that no rule names."""
+    inlined: Inlined = field(default_factory=Inlined)
+    """What is known of the rules from an earlier reading of the program."""
     _about: dict[str, list[Clause]] = field(default_factory=dict)
     _indexed: int = 0
 

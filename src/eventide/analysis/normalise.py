@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from eventide.analysis.inline import Inliner, Knowledge
 from eventide.analysis.model import Clause, ClauseKind, Model, are_plain
-from eventide.analysis.patterns import flatten, pair_leaves, rename, variables_in
+from eventide.analysis.patterns import flatten, pair_leaves
 from eventide.syntax.terms import Atom, Term, Variable, functor_of
 from eventide.syntax.trees import (
     BackgroundClause,
@@ -32,6 +30,7 @@ def normalise(model: Model) -> None:
     model.knowledge = Knowledge.of([r for r in model.rules if isinstance(r, BackgroundClause)])
     model.knowledge.functions = model.functions
     inliner = Inliner(model.knowledge)
+    model.inlined.begin(model.knowledge)
     for rule in model.rules:
         if isinstance(rule, Declaration):
             _declare(model, rule)
@@ -88,26 +87,13 @@ def _add(model: Model, inliner: Inliner, rule: Rule) -> None:
         case _:
             return
     first = len(model.clauses)
-    for (fluent, value, third, fourth), solved in map(_renumbered, inliner.alternatives(terms, body)):
+    for (fluent, value, third, fourth), solved in model.inlined.alternatives(rule, inliner, terms, body):
         template, leaves = flatten(fluent)
         if kind not in ("event", "event_grounding"):
             leaves = (*leaves, value)
         if not are_plain(model, leaves, rule.span):
             continue
         model.clauses.append(_clause(model, kind, template, leaves, solved, third, fourth, rule, first))
-
-
-def _renumbered(alternative: tuple[tuple[Term, ...], Body]) -> tuple[tuple[Term, ...], Body]:
-    """The variables of inlined definitions numbered from 1 in every clause, so that equal bodies look equal."""
-    counts: Counter[str] = Counter()
-    numbered: dict[str, Variable] = {}
-    for name in dict.fromkeys(variables_in(alternative)):
-        title, mark, _ = name.partition("#")
-        if mark:
-            counts[title] += 1
-            numbered[name] = Variable(f"{title}#{counts[title]}")
-    head, body = alternative
-    return rename(head, numbered), rename(body, numbered)
 
 
 def _clause(model: Model, kind: ClauseKind, template: str, leaves: tuple[Term, ...], body: Body, third: Term,

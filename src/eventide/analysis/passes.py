@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from eventide.analysis.clashes import find_clashes
 from eventide.analysis.entities import find_components, find_entities
+from eventide.analysis.inline import Inlined
 from eventide.analysis.model import Lookup, Model
 from eventide.analysis.normalise import normalise
 from eventide.analysis.planning import compile_plan, simplify_plan
@@ -34,15 +35,18 @@ CHECKS = tuple(each for each in PASSES if each is not simplify_plan)
 
 def analyse(rules: Sequence[Rule], *, tables: Mapping[str, int] | None = None, lookup: Lookup | None = None,
             functions: Mapping[str, int] | None = None,
-            diagnostics: Sequence[Diagnostic] = (), passes: Sequence[Pass] = PASSES) -> Model:
+            diagnostics: Sequence[Diagnostic] = (), passes: Sequence[Pass] = PASSES,
+            inlined: Inlined | None = None) -> Model:
     """Run all passes, or some; the model carries the plan and every problem found.
 
     `tables` gives the arity of background relations that are not facts in the rules, `lookup` their small patterns,
-    `functions` how many inputs each registered function has.
+    `functions` how many inputs each registered function has, `inlined` what is known of the rules from before.
     """
     model = Model(tuple(rules), tables or {}, functions or {}, list(diagnostics))
     if lookup is not None:
         model.lookup = lookup
+    if inlined is not None:
+        model.inlined = inlined
     for run in passes:
         run(model)
         if model.failed:

@@ -6,12 +6,13 @@ import functools
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
-from operator import is_
-from typing import Any, TypeVar
+from dataclasses import fields, is_dataclass
+from operator import attrgetter, is_
+from typing import Any, TypeVar, get_args
 
+from eventide.syntax.remembering import Remembered
 from eventide.syntax.terms import Atom, Compound, ListTerm, Number, Term, Variable
-from eventide.syntax.trees import FluentValue
+from eventide.syntax.trees import Condition, FluentValue
 
 Tree = TypeVar("Tree")
 Substitution = Mapping[str, Term]
@@ -19,12 +20,22 @@ _fresh = itertools.count(1)
 _LEAF = re.compile(r"(?<![^(,])_(?![^),])")
 
 
+_PLAIN = re.compile(r"(str|bool|int|float|Span|None|Literal\[[^\]]*\])( \| (int|float|None))*")
+"""The types, as they are written, of fields without variables inside."""
+
+
 @functools.cache
-def _fields(kind: type) -> tuple[str, ...]:
-    """The fields of a tree's class, without its place in the text; none for values that have no variables inside."""
+def _fields(kind: type) -> tuple[tuple[int, str], ...]:
+    """The numbers and names of the fields of a tree's class that may have variables inside."""
     if kind in (Atom, Number) or not is_dataclass(kind):
         return ()
-    return tuple(f.name for f in fields(kind) if f.name != "span")
+    return tuple((at, f.name) for at, f in enumerate(fields(kind)) if not _PLAIN.fullmatch(str(f.type)))
+
+
+@functools.cache
+def _all_fields(kind: type) -> Callable[[Any], tuple[Any, ...]]:
+    """What gives the values of all fields of a tree, in the order in which its class takes them."""
+    return attrgetter(*(f.name for f in fields(kind)))
 
 
 def flatten(term: Term) -> tuple[str, tuple[Term, ...]]:
@@ -32,14 +43,19 @@ def flatten(term: Term) -> tuple[str, tuple[Term, ...]]:
 
     Fluents and events are known by their template, so that nested arguments become plain columns.
     """
-    if isinstance(term, Compound):
-        parts = [_inner(argument) for argument in term.args]
-        return f"{term.functor}({','.join(p for p, _ in parts)})", tuple(leaf for _, ls in parts for leaf in ls)
-    return str(term), ()
+    return _flattened(term) if isinstance(term, Compound) else (str(term), ())
+
+
+def _flat(term: Compound) -> tuple[str, tuple[Term, ...]]:
+    parts = [_inner(argument) for argument in term.args]
+    return f"{term.functor}({','.join(p for p, _ in parts)})", tuple(leaf for _, ls in parts for leaf in ls)
+
+
+_flattened = Remembered(_flat)
 
 
 def _inner(term: Term) -> tuple[str, tuple[Term, ...]]:
-    return flatten(term) if isinstance(term, Compound) else ("_", (term,))
+    return _flat(term) if isinstance(term, Compound) else ("_", (term,))
 
 
 def name_of(template: str) -> str:
@@ -100,13 +116,14 @@ def _mapped(tree: Any, function: Callable[[Variable], Term]) -> Any:
     if kind is tuple:
         items = [_mapped(item, function) for item in tree]
         return tree if all(map(is_, items, tree)) else tuple(items)
-    changed = {}
-    for name in _fields(kind):
+    changed: list[Any] | None = None
+    for at, name in _fields(kind):
         old = getattr(tree, name)
         new = _mapped(old, function)
         if new is not old:
-            changed[name] = new
-    return replace(tree, **changed) if changed else tree
+            changed = changed or list(_all_fields(kind)(tree))
+            changed[at] = new
+    return kind(*changed) if changed else tree
 
 
 def variables_in(tree: Any) -> list[str]:
@@ -122,10 +139,27 @@ def _gather(tree: Any, found: list[str]) -> None:
         found.append(tree.name)
     elif kind is tuple:
         for item in tree:
-            _gather(item, found)
+            if type(item) is Variable:
+                found.append(item.name)
+            else:
+                _gather(item, found)
+    elif kind in _CONDITIONS:
+        found += _variables_inside(tree)
     else:
-        for name in _fields(kind):
+        for _, name in _fields(kind):
             _gather(getattr(tree, name), found)
+
+
+def _inside(tree: Any) -> list[str]:
+    found: list[str] = []
+    kind: Any = type(tree)
+    for _, name in _fields(kind):
+        _gather(getattr(tree, name), found)
+    return found
+
+
+_CONDITIONS = frozenset(get_args(Condition))
+_variables_inside = Remembered(_inside)
 
 
 def fresh(tree: Tree) -> Tree:

@@ -6,9 +6,10 @@ from collections import Counter
 
 from eventide.analysis.model import Model
 from eventide.analysis.patterns import pair_leaves
+from eventide.syntax.remembering import Remembered
 from eventide.syntax.rewriting import parts_in
 from eventide.syntax.terms import Variable
-from eventide.syntax.trees import BackgroundClause, Declaration, FluentValue
+from eventide.syntax.trees import BackgroundClause, Declaration, FluentValue, Rule
 
 _SHORTEST = 4  # letters of a name that may be misspelt; X1 and X2 are no slips
 
@@ -21,13 +22,20 @@ def find_slips(model: Model) -> None:
     for rule in model.rules:
         if isinstance(rule, Declaration) or (isinstance(rule, BackgroundClause) and not rule.body):
             continue
-        parts = list(parts_in(rule))
-        variables = [part for part in parts if isinstance(part, Variable) and part.name[0] != "_"]
-        counts = Counter([variable.name for variable in variables])
-        once = {variable.name: variable for variable in variables if counts[variable.name] == 1}
+        once, pairs = _single(rule)
         if once:
             _similar(model, list(once.values()))
-            _values(model, [part for part in parts if isinstance(part, FluentValue)], once, values)
+            _values(model, pairs, once, values)
+
+
+@Remembered
+def _single(rule: Rule) -> tuple[dict[str, Variable], list[FluentValue]]:
+    """The variables that a rule has once, by name, and its fluents with their values."""
+    parts = list(parts_in(rule))
+    variables = [part for part in parts if isinstance(part, Variable) and part.name[0] != "_"]
+    counts = Counter([variable.name for variable in variables])
+    once = {variable.name: variable for variable in variables if counts[variable.name] == 1}
+    return once, [part for part in parts if isinstance(part, FluentValue)] if once else []
 
 
 def _similar(model: Model, once: list[Variable]) -> None:

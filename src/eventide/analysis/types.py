@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 from eventide.algebra.nodes import NUMBER, UNUSED
 from eventide.analysis.model import BUILT_IN_TESTS, Clause, Model
-from eventide.analysis.patterns import flatten, pair_leaves, variables_in
+from eventide.analysis.patterns import flatten, pair_leaves
+from eventide.syntax.remembering import Remembered
 from eventide.syntax.terms import Compound, Number, Term, Variable, arguments_of, functor_of
 from eventide.syntax.trees import (
     Boundary,
@@ -56,21 +57,22 @@ def table_name(predicate: tuple[str, int]) -> str:
     return f"{predicate[0]}/{predicate[1]}"
 
 
-def slots_of(condition: Condition) -> Iterator[tuple[Slot, Term]]:
+@Remembered
+def slots_of(condition: Condition) -> list[tuple[Slot, Term]]:
     """The argument positions of a condition and the terms in them (nested conditions included)."""
     match condition:
         case Happens(event):
             template, leaves = flatten(event)
-            yield from ((("e", template, i), leaf) for i, leaf in enumerate(leaves))
+            return [(("e", template, i), leaf) for i, leaf in enumerate(leaves)]
         case Holds(pair) | Boundary(_, pair) | Changed(_, pair) | HoldsFor(pair):
             template, leaves = pair_leaves(pair)
-            yield from ((("f", template, i), leaf) for i, leaf in enumerate(leaves))
+            return [(("f", template, i), leaf) for i, leaf in enumerate(leaves)]
         case Call(predicate) if functor_of(predicate) not in BUILT_IN_TESTS:
             name = table_name(functor_of(predicate))
-            yield from ((("t", name, i), leaf) for i, leaf in enumerate(arguments_of(predicate)))
+            return [(("t", name, i), leaf) for i, leaf in enumerate(arguments_of(predicate))]
         case Not(goals) | FindAll(_, goals):
-            for goal in goals:
-                yield from slots_of(goal)
+            return [pair for goal in goals for pair in slots_of(goal)]
+    return []
 
 
 def head_slots(clause: Clause) -> Iterator[tuple[Slot, Term]]:
@@ -112,7 +114,7 @@ def infer_types(model: Model) -> None:
         relational: Counter[str] = Counter()
         head = list(head_slots(clause))
         inner = [pair for condition in clause.body for pair in slots_of(condition)]
-        everywhere = Counter(variables_in((clause.leaves, clause.body, clause.delay)))
+        everywhere = Counter(clause.variables)
         for slot, leaf in head + inner:
             slots[slot] = None
             if isinstance(leaf, Variable):
@@ -149,7 +151,7 @@ def _name_types(model: Model, classes: Classes, keyed: set[object], used: set[ob
     used_roots = {classes.find(item) for item in used}
     titles: dict[object, Counter[str]] = {}
     for clause in model.clauses:
-        for name in dict.fromkeys(variables_in((clause.leaves, clause.body, clause.delay))):
+        for name in dict.fromkeys(clause.variables):
             title = name.partition("#")[0].strip("_").lower()
             if not title or title.isdigit():  # an anonymous variable says nothing about its domain
                 continue
@@ -175,7 +177,7 @@ def _name_types(model: Model, classes: Classes, keyed: set[object], used: set[ob
     for slot in slots:
         model.types[slot] = type_of(slot)
     for clause in model.clauses:
-        for name in dict.fromkeys(variables_in((clause.leaves, clause.body, clause.delay))):
+        for name in dict.fromkeys(clause.variables):
             type_ = type_of((clause.number, name))
             model.variable_types[(clause.number, name)] = NUMBER if type_ == UNUSED else type_
         for target in _computed(clause.body):

@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
+from eventide.analysis.inline import Inlined
 from eventide.analysis.passes import CHECKS
 from eventide.editor.background import Found, Library, named_in
 from eventide.editor.names import Names, Occurrence, event_calculus, metric, windowed
@@ -23,13 +24,12 @@ from eventide.lars.values import python_value, term_of
 from eventide.mtl.program import MtlProgram
 from eventide.program import RULE_ENDINGS, Program
 from eventide.syntax.diagnostics import Diagnostic, Span, errors_first
-from eventide.syntax.event_calculus import ParsedProgram
+from eventide.syntax.event_calculus import ParsedProgram, Recent
 from eventide.syntax.event_calculus import parse as parse_rules
 from eventide.syntax.lars import Parsed as ParsedLars
 from eventide.syntax.lars import parse as parse_lars
 from eventide.syntax.lars_trees import LarsTree
 from eventide.syntax.mtl import parse as parse_mtl
-from eventide.syntax.reader import Reading
 from eventide.syntax.terms import Atom, Compound
 from eventide.syntax.trees import BackgroundClause, Declaration
 
@@ -58,7 +58,7 @@ class Checker:
 
     def __init__(self, open_texts: Callable[[str], str | None] = lambda path: None) -> None:
         self._rules = Library(RULE_ENDINGS, parse_rules, _is_background, open_texts)
-        self._read = Reading()
+        self._recent, self._inlined = Recent(), Inlined()
         self._lars = Library((".lars",), parse_lars, _is_facts, open_texts)
 
     def check(self, source: str, text: str, language: Language) -> Checked:
@@ -75,7 +75,7 @@ class Checker:
         return Checked(source, text, language, _own(problems, source), Names([]), {source: text})
 
     def _event_calculus(self, source: str, text: str) -> Checked:
-        parsed = parse_rules(text, source, self._read)
+        parsed = parse_rules(text, source, self._recent)
         occurrences = list(event_calculus(parsed.rules))
         found, path = _background(self._rules, source, text)
         for other in found.parsed.values():
@@ -86,7 +86,8 @@ class Checker:
             found.tables += self._rules.tables_of(path.parent, sorted(asked))
         parts = [parsed, *found.parsed.values()]
         program = Program([rule for part in parts for rule in part.rules],
-                          [problem for part in parts for problem in part.diagnostics], {}, found.tables, passes=CHECKS)
+                          [problem for part in parts for problem in part.diagnostics], {}, found.tables, passes=CHECKS,
+                          inlined=self._inlined)
         problems = [*found.problems, *_elsewhere(program.check(), found.parsed, source)]
         return Checked(source, text, "ec", [_softened(problem) for problem in problems], Names(occurrences),
                        {source: text, **{name: other.text for name, other in found.parsed.items()}})

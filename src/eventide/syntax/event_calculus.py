@@ -6,7 +6,7 @@ diagnostics say why. A rule file is data: directives are never carried out and n
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import isfinite
 
 from eventide.syntax.diagnostics import Diagnostic, Span
@@ -37,8 +37,27 @@ class ParsedProgram:
         return tuple(problem for problem in self.diagnostics if problem.severity == "error")
 
 
-def parse(text: str, source: str = "<text>", known: Reading | None = None) -> ParsedProgram:
-    """The program written in `text`; `source` names it in diagnostics. `known` is what was read of a text before.
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What a clause stands for, and the problems it has."""
+
+    clause: Clause
+    before: Span | None
+    rules: list[Rule]
+    problems: list[Diagnostic]
+
+
+@dataclass(slots=True)
+class Recent:
+    """What a text was read as: the rules of clauses that are still there are the same objects."""
+
+    reading: Reading = field(default_factory=Reading)
+    defined: frozenset[tuple[str, int]] = frozenset()
+    made: dict[int, _Made] = field(default_factory=dict)
+
+
+def parse(text: str, source: str = "<text>", recent: Recent | None = None) -> ParsedProgram:
+    """The program written in `text`; `source` names it in diagnostics. `recent` is what was read of a text before.
 
     >>> program = parse("initiatedAt(rich(X)=true, T) :- happenAt(win(X), T).", "toy.ec")
     >>> print(program.diagnostics[0].render(program.text))
@@ -47,26 +66,46 @@ def parse(text: str, source: str = "<text>", known: Reading | None = None) -> Pa
                                         ^^^^^^^^^^^^^^^^^^^
         hint: did you mean 'happensAt'?
     """
-    clauses, problems = read_clauses(text, source, known)
+    clauses, problems = read_clauses(text, source, recent.reading if recent is not None else None)
     defined = frozenset(functor_of(clause.head) for clause in clauses if isinstance(clause.head, Atom | Compound))
     heads = HeadReader(problems, defined)
+    known = recent.made if recent is not None and recent.defined == defined else {}
+    made: dict[int, _Made] = {}
     rules: list[Rule] = []
     for clause in clauses:
-        head = clause.head
-        if isinstance(head, Compound) and head.functor == "::" and len(head.args) == 2:
-            rules.extend(_annotated(clause, head, heads))
-        elif clause.body is None and isinstance(head, Compound) and _is_plain(head):
-            rules.append(BackgroundClause(head, (), clause.span))
-        elif head is None:
-            _directive(clause.body, heads)
-        elif isinstance(head, Atom | Compound) and _is_head(head, heads):
-            rules.extend(_rules(clause, head, heads))
-        elif not isinstance(head, Atom | Compound):
-            hint = f"remove '{term_text(head)}.': rules have no numbers" if isinstance(head, Number) else _HEAD_HINT
-            heads.error("bad-head", "this cannot be the head of a clause", head, hint)
-        heads.before = clause.span if head is not None and clause.body is not None else None
+        if recent is None:
+            rules += _read(clause, heads)
+        else:
+            found = known.get(id(clause))
+            if found is None or found.before != heads.before:
+                first = len(problems)
+                found = _Made(clause, heads.before, _read(clause, heads), problems[first:])
+            else:
+                problems += found.problems
+            made[id(clause)] = found
+            rules += found.rules
+        heads.before = clause.span if clause.head is not None and clause.body is not None else None
+    if recent is not None:
+        recent.defined, recent.made = defined, made
     problems.sort(key=lambda problem: (problem.span.line, problem.span.column) if problem.span else (0, 0))
     return ParsedProgram(tuple(rules), tuple(problems), text, source)
+
+
+def _read(clause: Clause, heads: HeadReader) -> list[Rule]:
+    """The rules that a clause stands for."""
+    head = clause.head
+    if isinstance(head, Compound) and head.functor == "::" and len(head.args) == 2:
+        return _annotated(clause, head, heads)
+    if clause.body is None and isinstance(head, Compound) and _is_plain(head):
+        return [BackgroundClause(head, (), clause.span)]
+    if head is None:
+        _directive(clause.body, heads)
+    elif isinstance(head, Atom | Compound) and _is_head(head, heads):
+        return _rules(clause, head, heads)
+    elif not isinstance(head, Atom | Compound):
+        hint = f"remove '{term_text(head)}.': rules have no numbers" if isinstance(head, Number) else _HEAD_HINT
+        heads.error("bad-head", "this cannot be the head of a clause", head, hint)
+    return []
 
 
 def _is_plain(head: Compound) -> bool:

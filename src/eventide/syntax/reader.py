@@ -7,7 +7,7 @@ is bounded, so no text can exhaust the stack.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from eventide.syntax.diagnostics import Diagnostic, Span
@@ -38,63 +38,84 @@ class Clause:
 
 @dataclass(slots=True)
 class Reading:
-    """What was read of a text, up to its first problem: where the next one begins alike, its clauses are the same."""
+    """What was read of a text: clauses that another text has at the same places need not be read again."""
 
     source: str = ""
     text: str = ""
-    clauses: list[Clause] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
-
-    def same(self, text: str, source: str) -> int:
-        """Forget what is not in the text at the same place; where reading goes on."""
-        alike = _alike(self.text, text) if source == self.source else 0
-        kept = bisect_left(self.ends, alike)  # what follows the full stop of a clause belongs to it
-        self.source, self.text = source, text
-        del self.clauses[kept:], self.ends[kept:]
-        return self.ends[-1] if self.ends else 0
+    clauses: dict[int, tuple[Clause, int]] = field(default_factory=dict)
+    """By where it begins, every clause without a problem, and where it ends."""
 
 
-def _alike(one: str, other: str) -> int:
-    """How many characters two texts begin with in common."""
-    low, high = 0, min(len(one), len(other))
+class _Again:
+    """Clauses of a text that are known from another text with the same beginning and the same end."""
+
+    def __init__(self, known: Reading | None, text: str, places: Places) -> None:
+        same = known is not None and known.source == places.source
+        self.places = places
+        self.clauses = known.clauses if known is not None and same else {}
+        before = known.text if known is not None and same else ""
+        self.head = _alike(len(before), len(text), lambda size: before[:size] == text[:size])
+        most = min(len(before), len(text)) - self.head
+        tail = _alike(most, most, lambda size: size == 0 or before[-size:] == text[-size:])
+        self.begin, self.shift = len(text) - tail, len(text) - len(before)
+
+    def at(self, position: int) -> tuple[Clause, int] | None:
+        """The clause that begins at a position, and where it ends."""
+        if position < self.head:
+            found = self.clauses.get(position)
+            return found if found is not None and found[1] < self.head else None  # what follows belongs to it
+        found = self.clauses.get(position - self.shift) if position >= self.begin else None
+        if found is None or found[0].span is None:
+            return None
+        clause, end = found
+        here, span = self.places.span(position, position), found[0].span
+        return (clause, end + self.shift) if (here.line, here.column) == (span.line, span.column) else None
+
+
+def _alike(one: int, other: int, same: Callable[[int], bool]) -> int:
+    """The greatest number up to both for which something is the same, if it is so for all below."""
+    low, high = 0, min(one, other)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
+        low, high = (middle, high) if same(middle) else (low, middle - 1)
     return low
 
 
 def read_clauses(text: str, source: str, known: Reading | None = None) -> tuple[list[Clause], list[Diagnostic]]:
     """The clauses of a text in order, and one diagnostic for each clause that cannot be read.
 
-    `known` is what was read of a text before: clauses at its beginning that are still there are not read again.
+    `known` is what was read of a text before: clauses that are still there, on the same lines, are not read again.
 
     >>> clauses, problems = read_clauses("port(brest). wet(X) :- rain(X)", "weather")
     >>> str(clauses[0].head), problems[0].message
     ('port(brest)', "the clause does not end with '.'")
     """
     places = Places(text, source)
-    known = Reading() if known is None else known
-    position, size = skip_layout(text, known.same(text, source)), len(text)
-    clauses = known.clauses.copy()
+    again = _Again(known, text, places)
+    found: dict[int, tuple[Clause, int]] = {}
+    position, size = skip_layout(text, 0), len(text)
+    clauses: list[Clause] = []
     problems: list[Diagnostic] = []
     while position < size:
-        fact = _FACT.match(text, position)
-        if fact is not None:
-            clauses.append(_plain_fact(fact, places))
-            position = fact.end()
-            if not problems:
-                known.ends.append(position)
-            position = skip_layout(text, position)
-            continue
-        tokens, position = clause_tokens(text, position, places)
-        try:
-            clauses.append(_ClauseReader(tokens, places).clause(text))
-        except SyntaxProblem as problem:
-            problems.append(explained(problem, text, tokens[0].start).diagnostic(places))
-        if not problems:
-            known.ends.append(position)
+        begin, before = position, again.at(position)
+        if before is not None:
+            clause, position = before
+        elif (fact := _FACT.match(text, position)) is not None:
+            clause, position = _plain_fact(fact, places), fact.end()
+        else:
+            tokens, position = clause_tokens(text, position, places)
+            try:
+                clause = _ClauseReader(tokens, places).clause(text)
+            except SyntaxProblem as problem:
+                problems.append(explained(problem, text, tokens[0].start).diagnostic(places))
+                position = skip_layout(text, position)
+                continue
+        clauses.append(clause)
+        if known is not None:
+            found[begin] = clause, position
         position = skip_layout(text, position)
-    known.clauses = clauses[: len(known.ends)]
+    if known is not None:
+        known.source, known.text, known.clauses = source, text, found
     return clauses, problems
 
 
