@@ -34,8 +34,8 @@ _LONG = 0.2
 """Seconds from which on checking is long: then a change waits a quarter of that time, so that typing is undisturbed."""
 REST = 0.05
 """Seconds without a change after which memory is tidied up: in the middle of a check that would be felt."""
-_MUCH = 200_000
-"""So many new objects are worth tidying up: those of some ten checks of a program of usual size."""
+_MUCH = 50_000
+"""So many new objects are worth tidying up: those of some checks of a program of usual size."""
 _WATCHED = "**/*.{ec,prolog,pl,lars,csv}"
 """Files that may be background."""
 _SEVERITIES = {"error": lsp.DiagnosticSeverity.Error, "warning": lsp.DiagnosticSeverity.Warning,
@@ -164,6 +164,7 @@ def build_server(version: str) -> RuleServer:
         await asyncio.sleep(REST)
         if server.is_now(uri, version) and gc.get_count()[0] > _MUCH:
             gc.collect()
+            gc.freeze()  # rules that are remembered are not gone through again; as trees they leave by being counted
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
     def saved(params: lsp.DidSaveTextDocumentParams) -> None:

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 Tree = TypeVar("Tree")
 Value = TypeVar("Value")
-MOST = 10_000
+MOST = 4_000
 """After so many new values, those that were not asked for since the last time are forgotten."""
 
 
