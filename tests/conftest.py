@@ -85,6 +85,14 @@ def shared_data() -> Callable[[str], Path]:
     return locate
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_lines_of_progress() -> None:
+    """Commands in this process say how far they are by the clock: on a slow machine that would be said in the midst."""
+    from eventide.cli import progress
+
+    progress.SECONDS_BETWEEN_LINES = float("inf")
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     """The one Spark session of the whole run."""

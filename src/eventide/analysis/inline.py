@@ -163,8 +163,9 @@ class Inliner:
         barred: list[Body] = []  # what a cut has already committed to
         for clause in clauses:
             renamed = fresh(clause)
-            equal = tuple(Compare("=", a, b, call.span)
-                          for a, b in zip(arguments, arguments_of(renamed.head), strict=True))
+            # the definition's own variables come first: they are replaced, and those of the rule keep their names
+            equal = tuple(Compare("=", own, given, call.span)
+                          for own, given in zip(arguments_of(renamed.head), arguments, strict=True))
             cut = next((i for i, c in enumerate(renamed.body) if isinstance(c, Cut)), None)
             inner = self._inline(renamed.body, (*stack, predicate))
             options.append((*equal, *(Not(b) for b in barred), *inner))

@@ -42,8 +42,8 @@ class StaticCompiler(BodyCompiler):
 
     def relation(self) -> n.Node:
         """The plan of the rule: a relation with (at least) the variables of the head."""
-        self.conditions = [c for c in self.clause.body if self._is_atemporal(c)]
-        steps = [c for c in self.clause.body if not self._is_atemporal(c)]
+        self.conditions = [c for c in self.clause.body if is_atemporal(c)]
+        steps = [c for c in self.clause.body if not is_atemporal(c)]
         for condition in sorted(steps, key=lambda c: not isinstance(c, HoldsFor)):  # what the rule reads comes first
             self._step(condition)
         result = self._list(self.clause.interval, self.clause.body[-1] if self.clause.body else None)
@@ -66,11 +66,6 @@ class StaticCompiler(BodyCompiler):
             columns = tuple(dict.fromkeys([*n.names(result.fields), *wanted]))
             result = n.Join(result, n.Project(rows, columns))
         return result
-
-    def _is_atemporal(self, condition: Condition) -> bool:
-        if isinstance(condition, Not):
-            return all(self._is_atemporal(goal) for goal in condition.goals)
-        return isinstance(condition, Call | Compare | Is | Function)
 
     # -- lists --------------------------------------------------------------------------------------------------
 
@@ -292,6 +287,13 @@ class StaticCompiler(BodyCompiler):
         if set(n.names(node.fields)) == set(columns):
             return node if n.names(node.fields) == columns else n.Project(node, columns)
         return n.Project(n.Join(node, n.Keys(other)), columns)
+
+
+def is_atemporal(condition: Condition) -> bool:
+    """Whether a condition of a holdsFor rule is about arguments alone, not about intervals."""
+    if isinstance(condition, Not):
+        return all(map(is_atemporal, condition.goals))
+    return isinstance(condition, Call | Compare | Is | Function)
 
 
 def _about_infinity(goal: Condition) -> Condition:

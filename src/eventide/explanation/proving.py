@@ -300,15 +300,18 @@ class Proofs(ABC):
 
     def rule(self, clause: Clause, reasons: tuple[Reason, ...], binding: Binding, time: int | None = None, *,
              holds: bool | None = True) -> Reason:
-        """The node of a rule."""
+        """The node of a rule; arguments of its head that background knowledge fixes are bound too."""
+        folded = self.case.compiler.folded(clause)
+        fixed = None if folded is None else head_binding(clause, folded.leaves)
+        known = {**(fixed or {}), **binding}
+        head = {name: known[name] for name in variables_in(clause.leaves) if name in known}
         return Reason("rule", f"rule for {clause.template}", reasons, holds, time,
                       rule=AppliedRule(head_text(self.case.program.texts, clause.span), clause.span),
-                      bindings=bindings_text(binding))
+                      bindings=bindings_text({**head, **known}))
 
     def declared(self, clause: Clause, binding: Binding) -> Proving:
         """Which fact brings an entity into the domain that the input fills; None if there is nothing to say."""
-        domain = None if clause.kind == "terminated" else self.case.compiler.domain_for(clause, "f") \
-            if clause.kind != "event" else None
+        domain = None if clause.kind == "terminated" else self.case.compiler.domain_of_body(clause)
         if domain is None or not any(True for _ in n.references_of(domain)):
             return None
         row = {name: binding[name] for name in n.names(domain.fields) if name in binding}

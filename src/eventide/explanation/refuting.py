@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from eventide.algebra import nodes as n
 from eventide.analysis.bodies import Step, Tally
 from eventide.analysis.model import Clause, Rejected
-from eventide.analysis.patterns import flatten, pair_leaves, substitute
+from eventide.analysis.patterns import flatten, pair_leaves, substitute, variables_in
+from eventide.analysis.statics import is_atemporal
 from eventide.engine.domains import text_of
 from eventide.explanation.attempts import Attempt, attempt
 from eventide.explanation.following import StaticFollower, head_binding
@@ -60,6 +62,8 @@ class Refuter:
             find = self._why_no_fluent if is_fluent else self._why_no_event
             reasons = list(find(template, leaves, at, depth))
             end = self.case.run.settings.end
+            if not reasons:
+                reasons.append(Reason("absence", "no rule is about these arguments", holds=False))
             if depth == 0 and end is not None and end < at:
                 reasons.append(Reason("note", f"the run ends at {end}: later facts do not count", time=end))
         return Reason("holds" if is_fluent else "happens", claim, tuple(reasons), False, at,
@@ -95,6 +99,13 @@ class Refuter:
         if first_row(self.prover, domain, row, None) is None:
             yield Reason("absence", f"no grounding declares {event_text(template, leaves[:-1])}", holds=False)
 
+    def _is_undeclared(self, template: str, leaves: Leaves) -> bool:
+        """Whether groundings leave an event out, for all rules that could give it."""
+        heads = [(clause, head_binding(clause, leaves)) for clause in self.model.about(template, "event")]
+        domains = [(self.case.compiler.domain_of_body(clause), bound) for clause, bound in heads if bound is not None]
+        return bool(domains) and all(
+            domain is not None and first_row(self.prover, domain, bound, None) is None for domain, bound in domains)
+
     def _no_fact(self, template: str, leaves: Leaves, at: int) -> Iterator[Reason]:
         """The facts of an input that are nearest in time."""
         yield Reason("absence", f"no such fact at {at}", holds=False)
@@ -109,6 +120,9 @@ class Refuter:
     def _why_no_event(self, template: str, leaves: Leaves, at: int, depth: int) -> Iterator[Reason]:
         if template in self.world.streams:
             yield from self._no_fact(template, leaves, at)
+            return
+        if self._is_undeclared(template, leaves):
+            yield Reason("absence", f"no grounding declares {event_text(template, leaves)}", holds=False)
             return
         yield from self._nearest(self.model.of_kind("event"), template, leaves, at, at + 1, depth)
 
@@ -126,11 +140,18 @@ class Refuter:
         yield from self._other_values(template, leaves, at)
         if template in sources.simple:
             yield from self._why_no_change(template, leaves, at, depth)
+        impossible: list[Reason] = []
         for original in self.model.of_kind("static", "runs"):
             clause = self.case.compiler.folded(original) if original.template == template else None
             bound = None if clause is None else head_binding(clause, leaves)
-            if clause is not None and bound is not None:
-                yield from self._static(original, clause, bound, at, depth)
+            if clause is None or bound is None:
+                continue
+            tried = self._tests(clause, bound)
+            if any(held is False for _, held in tried.steps):
+                impossible.append(self.prover.rule(original, tuple(self._tested(tried)), tried.binding, holds=False))
+            else:
+                yield from self._static(original, clause, bound, tried, at, depth)
+        yield from impossible  # whatever the time: these are further from it
         yield from self._later(template, leaves, at)
 
     def _other_values(self, template: str, leaves: Leaves, at: int) -> Iterator[Reason]:
@@ -283,7 +304,8 @@ class Refuter:
 
     # -- statically determined fluents --------------------------------------------------------------------------------
 
-    def _static(self, original: Clause, clause: Clause, bound: Binding, at: int, depth: int) -> Iterator[Reason]:
+    def _static(self, original: Clause, clause: Clause, bound: Binding, tried: Attempt, at: int,
+                depth: int) -> Iterator[Reason]:
         if clause.kind == "runs":
             event = substitute(clause.body[0].event, dict(bound))  # type: ignore[union-attr]
             inner = self.refuted(*flatten(event), at, is_fluent=False, depth=depth + 1)
@@ -297,10 +319,26 @@ class Refuter:
         assert isinstance(clause.interval, Variable)
         reasons = [*self._emptied(follower, clause, bound),
                    self._list(follower, clause.interval.name, bound, at, depth)]
-        for condition in clause.body:
-            if follower._is_atemporal(condition):
-                reasons.append(Reason(_kind(condition), worded(substitute(condition, dict(bound))), holds=None))
-        yield self.prover.rule(original, tuple(reasons), bound, holds=False)
+        reasons += self._tested(tried)
+        yield self.prover.rule(original, tuple(reasons), tried.binding, holds=False)
+
+    def _tests(self, clause: Clause, bound: Binding) -> Attempt:
+        """What became of the conditions without time; those about variables that only lists bind cannot be tried."""
+        tests = [condition for condition in clause.body if is_atemporal(condition)]
+        of_lists = {name for condition in clause.body if not isinstance(condition, IntervalOperation)
+                    and condition not in tests for name in variables_in(condition)}.difference(bound)
+        alone = [condition for condition in tests if of_lists.isdisjoint(variables_in(condition))]
+        tried = attempt(self.world, replace(clause, body=tuple(alone)), substitute(clause.leaves, dict(bound)), None, 0)
+        held = {} if tried is None else dict(tried.steps)
+        return Attempt(clause, bound if tried is None else tried.binding, None,
+                       tuple((condition, held.get(condition)) for condition in tests))
+
+    def _tested(self, tried: Attempt) -> Iterator[Reason]:
+        failed = False
+        for step, held in tried.steps:
+            first = held is False and not failed
+            failed = failed or first
+            yield Reason(_kind(step), _step_text(step, tried) + (" fails first" if first else ""), holds=held)
 
     def _emptied(self, follower: StaticFollower, clause: Clause, bound: Binding) -> Iterator[Reason]:
         """The conditions on whole lists that take everything from a rule, whatever its other lists hold."""

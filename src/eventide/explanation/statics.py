@@ -11,6 +11,7 @@ import numpy as np
 from eventide.algebra import nodes as n
 from eventide.analysis.model import Clause, Rejected
 from eventide.analysis.patterns import flatten, pair_leaves, substitute
+from eventide.analysis.statics import is_atemporal
 from eventide.explanation.following import StaticFollower, head_binding
 from eventide.explanation.proof import Reason
 from eventide.explanation.proving import Covers, Leaves, Proving, pair_text, when
@@ -184,7 +185,7 @@ class Prover(SimpleProofs):
     def _restriction(self, follower: StaticFollower, condition: object, binding: Binding) -> Proving:
         """A condition that is no interval operation: background, tests, guards. None for all others."""
         match condition:
-            case Call() | Not() if follower._is_atemporal(condition):
+            case Call() | Not() if is_atemporal(condition):
                 return (yield self.condition(condition, follower.clause, binding, 0))
             case Guard(interval, True) | Not((Guard(interval, False),)):
                 return (yield self._some(follower, interval.name, binding))

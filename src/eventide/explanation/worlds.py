@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from eventide.algebra import nodes as n
-from eventide.analysis.compiler import Compiler
-from eventide.analysis.model import Clause, Model
+from eventide.analysis.model import Model
 from eventide.analysis.patterns import leaf_count, name_of
+from eventide.analysis.planning import compiler_of
 from eventide.engine.domains import Value, value_of
 from eventide.engine.executor import Executor
 from eventide.engine.loading import Stream, key_of, take
@@ -82,13 +82,7 @@ class Case:
         self.streams = self.run.accepted()
         self.checked: dict[object, bool] = {}
         """What was asked of all the data, and the answers."""
-        self.compiler = Compiler(self.model)
-        heads: dict[str, list[Clause]] = {}
-        for clause in self.model.of_kind("initiated", "terminated", "initial", "delay", "static", "runs", "postponable",
-                                         "grounding"):
-            heads.setdefault(clause.template, []).append(clause)
-        for template, clauses in heads.items():
-            self.compiler.fields_of(template, "f", clauses)
+        self.compiler, _, _ = compiler_of(self.model)
 
     @cached_property
     def all_facts(self) -> list[FactId]:
