@@ -17,7 +17,7 @@ from eventide.learning.clauses import Clause, Predicate, as_clause, literal
 from eventide.syntax import reader
 from eventide.syntax.diagnostics import Diagnostic, Severity, Span
 from eventide.syntax.printer import term_text
-from eventide.syntax.terms import Atom, Compound, ListTerm, Number, Term, Variable, functor_of
+from eventide.syntax.terms import Atom, Compound, ListTerm, Number, Term, Variable, arguments_of, functor_of
 from eventide.syntax.tokens import Places
 from eventide.syntax.vocabulary import closest, did_you_mean
 
@@ -115,9 +115,11 @@ def read_modes(text: str, source: str = "<modes>") -> tuple[Modes, list[Diagnost
     """
     prepared, bottom_lines, problems = _prepared(text, source)
     clauses, unread = reader.read_clauses(prepared, source)
-    problems += [replace(problem, message=problem.message.replace("'\\'", "'#'"),
+    lines = text.splitlines()
+    problems += [_comment(problem.span) if problem.span is not None and _is_comment(lines[problem.span.line - 1]) else
+                 replace(problem, message=problem.message.replace("'\\'", "'#'"),
                          hint=(problem.hint or "").replace("'\\'", "'#'")) for problem in unread]
-    found = _ModeReader(problems, text.splitlines())
+    found = _ModeReader(problems, lines)
     for clause in clauses:
         assert clause.span is not None
         if clause.span.line in bottom_lines:
@@ -143,6 +145,7 @@ _FORMS = {
 }
 _DIRECTIONS = ("lessThan", "greaterThan")
 _CHANGES = ("initiatedAt", "terminatedAt")
+_STATES = ("holdsAt", "happensAt")
 _PLACEHOLDERS = ("+", "-", "#")
 
 
@@ -172,8 +175,14 @@ class _ModeReader:
         """One declaration, added to those of its kind."""
         term = clause.head
         if term is None or clause.body is not None:
+            directive = term is None and isinstance(clause.body, Compound) and clause.body.functor in _FORMS
             self.say("error", "rule-in-modes", "a rule among mode declarations", clause.span,
+                     "leave out ':-': declarations stand alone" if directive else
                      "put a bottom rule between <bottom> and <bottom>; other rules are background knowledge")
+            return
+        assert clause.span is not None
+        if _is_comment(self.lines[clause.span.line - 1]):
+            self.report.append(_comment(clause.span))
             return
         name, arity = functor_of(term)
         if name not in _FORMS:
@@ -216,9 +225,28 @@ class _ModeReader:
             if not read.positive and place.kind == "-":
                 self.say("error", "negated-output", f"{place} in a negated condition", place.span,
                          f"what is not there gives nothing new: write +{place.type} or #{place.type}")
-        if len(self.report) > problems:
+        if len(self.report) > problems or not self.timed(read.atom, name, places):
             return None
         return Mode(cast(Predicate, atom), tuple(places), read.positive, term.span)
+
+    def timed(self, atom: Term, name: str, places: list[Place]) -> bool:
+        """Whether what the Event Calculus has a time for has one; else it is said."""
+        known, arity = functor_of(atom)
+        args = arguments_of(atom)
+        if known not in (*_CHANGES, *_STATES):
+            return True
+        if arity != 2:
+            time = next((str(place) for place in reversed(places) if place.type == "time"), "+time")
+            self.error("wrong-arity", f"'{known}' takes 2 arguments, not {arity}" + (
+                ": the time is missing" if arity == 1 else ""), atom,
+                       f"write {known}({term_text(_signed(args[0]))}, {time})" if args else f"write {_FORMS[name]}")
+        elif not places or places[-1].path != (2,):
+            self.error("missing-type", f"{term_text(args[1])} is no place for the time", args[1],
+                       f"write {name}({known}({', '.join(term_text(_signed(arg)) for arg in args)}))"
+                       if isinstance(args[1], Atom) else f"write {_FORMS[name]}")
+        else:
+            return True
+        return False
 
     def opened(self, term: Term, path: tuple[int, ...], places: list[Place]) -> Term:
         """A pattern as a mode holds it; its placeholders are added to `places`."""
@@ -323,6 +351,27 @@ class _ModeReader:
             if fluents and example.subject not in fluents:
                 self.say("warning", "unlearnt-example", f"no modeh is about '{example.subject}'", example.span,
                          did_you_mean(example.subject, fluents, f"write modeh(initiatedAt({example.subject}(...)))"))
+
+
+def _signed(term: Term) -> Term:
+    """A pattern whose words that stand alone have become places, as in `rich(+person)` for `rich(person)`."""
+    if isinstance(term, Atom):
+        return Variable(f"+{term.name}")
+    if isinstance(term, Compound) and term.functor in ("+", "-", "\\") and len(term.args) == 1:
+        return Variable(f"{'#' if term.functor[0] > '-' else term.functor}{term_text(term.args[0])}")
+    if isinstance(term, Compound) and term.functor == "=":
+        return Compound("=", (_signed(term.args[0]), term.args[1]))
+    return Compound(term.functor, tuple(map(_signed, term.args))) if isinstance(term, Compound) else term
+
+
+def _is_comment(line: str) -> bool:
+    """Whether a line is a comment of other languages."""
+    return line.lstrip().startswith("#")
+
+
+def _comment(span: Span) -> Diagnostic:
+    return Diagnostic("error", "unknown-comment", "'#' does not begin a comment", replace(
+        span, column=1, end_line=span.line, end_column=2), "a comment begins with '%'")
 
 
 def _is_place(term: Term) -> bool:
