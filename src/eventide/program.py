@@ -485,7 +485,9 @@ class Program:
             return from_bytes(self, state)
         saved = Reader(state)
         session = self.session(**saved.options)
-        if swap and saved.program != session.fingerprint:
+        same = saved.program == session.fingerprint and (
+            not self._predicates or saved.meanings in (None, session.meanings()))  # functions may do something else
+        if swap and not same:
             taken_over(former_of(saved), session)
         else:
             session.resume(saved)

@@ -449,6 +449,25 @@ def test_background_that_has_changed_counts_as_other_rules() -> None:
     assert told(session, 11) == ({("rich", "bob", "true", 2, None)}, set())
 
 
+def above(limit: int) -> Callable[[Any], Any]:
+    return lambda speed: speed > limit
+
+
+@pytest.mark.parametrize("restored", [False, True])
+def test_a_function_that_holds_another_value_counts_as_other_rules(restored: bool) -> None:
+    rules = "initiatedAt(fast(X)=true, T) :- happensAt(go(X, S), T), quick(S).\n"
+    session = ev.parse(rules, predicates={"quick": above(5)}).session(start=0)
+    session.insert(table(("go", 1, "ann", 6), ("go", 2, "bob", 9)))
+    told(session, 10)
+    for limit, gone in ((5, set()), (7, {("fast", "ann", "true", 2, None)})):
+        program = ev.parse(rules, predicates={"quick": above(limit)})
+        if restored:
+            session = program.restore(session.save(), swap=True)
+        else:
+            assert bool(session.swap(program).rebuilt) == bool(gone)
+        assert told(session, 11) == (set(), gone)
+
+
 def test_retractions_find_facts_whose_arguments_are_read_no_longer() -> None:
     reading = "initiatedAt(rich(X)=true, T) :- happensAt(win(X, P, S), T), P > 2, prize(S).\nprize(car).\nprize(tea).\n"
     ignoring = "initiatedAt(rich(X)=true, T) :- happensAt(win(X, _, _), T).\n"

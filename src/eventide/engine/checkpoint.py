@@ -224,6 +224,12 @@ class Reader:
         if not all(type(number) is int for number in (*numbers, settings.tick, settings.initially_at)):
             raise _unreadable("its settings are not numbers")
 
+    @property
+    def meanings(self) -> Mapping[str, str] | None:
+        """What the results mean that were saved (`engine.meanings`); None if an older version saved them."""
+        found: Mapping[str, str] | None = self._header.get("described", {}).get("meanings")
+        return found
+
     def snapshot(self, program: str, store: Store, inputs: Mapping[str, Retained]) -> Snapshot:
         """What was saved, for a program with this fingerprint; its values are put into the domains of the store."""
         try:

@@ -8,10 +8,8 @@ nothing to it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from hashlib import blake2b
-from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ import numpy as np
 from eventide.algebra import nodes as n
 from eventide.algebra.expressions import Column, Comparison, Constant
 from eventide.algebra.pieces import Piece
+from eventide.engine.function_meanings import digest
 from eventide.engine.loading import Store
 from eventide.engine.relation import Rows
 from eventide.engine.retained import Retained
@@ -31,19 +30,11 @@ _WORDS = ("relation", "mode", "kind", "comparison", "operator", "sort")
 """Texts in nodes that are not names of columns."""
 
 
-def digest(*parts: object) -> str:
-    """A short text that stands for others."""
-    found = blake2b(digest_size=16)
-    for part in parts:
-        data = str(part).encode()
-        found.update(len(data).to_bytes(8, "little") + data)
-    return found.hexdigest()
-
-
 def meanings_of(plan: Maintained, store: Store, inputs: Mapping[str, Retained],
-                elsewhere: Mapping[str, str] | None = None) -> dict[str, str]:
+                functions: Mapping[str, str], elsewhere: Mapping[str, str] | None = None) -> dict[str, str]:
     """What every piece means, by its name; what an input, a background table or a function is goes into it.
 
+    `functions` says what Python functions do (`engine.function_meanings`).
     `elsewhere` says what results mean that other sessions keep up to date and this one imports.
     """
     known = {name: _input_meaning(kept) for name, kept in inputs.items()}
@@ -51,7 +42,7 @@ def meanings_of(plan: Maintained, store: Store, inputs: Mapping[str, Retained],
     tables = _Tables(store)
     found: dict[str, str] = {}
     for piece in plan.pieces:
-        meaning = _Reader(piece, known, tables, store.functions).meaning()
+        meaning = _Reader(piece, known, tables, functions).meaning()
         known |= dict.fromkeys(piece.names, meaning)
         if piece.kind == "cycle":
             known |= {name: digest(meaning, place) for place, name in enumerate(piece.names)}
@@ -108,7 +99,7 @@ class _Reader:
     """Writes a piece down, columns by the order in which they appear."""
 
     def __init__(self, piece: Piece, known: Mapping[str, str], tables: _Tables,
-                 functions: Mapping[str, Callable[..., Any]]) -> None:
+                 functions: Mapping[str, str]) -> None:
         self.piece, self.known, self.tables, self.functions = piece, known, tables, functions
         self.members = {name: f"member {place}" for place, name in enumerate(piece.names)}
         self.columns: dict[str, int] = {}
@@ -151,7 +142,7 @@ class _Reader:
         if isinstance(found, n.Union):
             return f"Union({sorted(self._apart(child) for child in found.children)})"
         if isinstance(found, n.Function):
-            return (f"Function({found.name}, {_code(self.functions.get(found.name))}, {self._written(found.child)}, "
+            return (f"Function({found.name}, {self.functions.get(found.name)}, {self._written(found.child)}, "
                     f"{self._written(found.inputs)}, {self._written(found.outputs)})")
         if isinstance(found, n.Field):
             return f"{self._column(found.name)}:{_type(found.type)}"
@@ -215,14 +206,3 @@ def _count_rows(nodes: Sequence[n.Node]) -> bool:
     none = {id(node.child) for node in nodes if isinstance(node, n.Select) and isinstance(node.child, n.Count)
             and node.test == Comparison("=:=", Column(node.child.field.name), Constant(Number(0)))}
     return any(isinstance(node, n.Vote) or (isinstance(node, n.Count) and id(node) not in none) for node in nodes)
-
-
-def _code(function: Callable[..., Any] | None) -> str:
-    """What a Python function does, as far as its own code tells."""
-    def written(found: object) -> object:
-        if isinstance(found, CodeType):
-            return [found.co_code.hex(), found.co_names, [written(constant) for constant in found.co_consts]]
-        return repr(found)
-
-    code = getattr(function, "__code__", None)
-    return digest(written(code) if code is not None else "")

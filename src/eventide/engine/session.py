@@ -17,6 +17,7 @@ from eventide.engine.checkpoint import Reader, Snapshot, fingerprint, write
 from eventide.engine.domains import GrowthError, more_room
 from eventide.engine.exchange import Arrived, News, as_facts
 from eventide.engine.formerly import described
+from eventide.engine.function_meanings import code_of
 from eventide.engine.held import Memory, memory_of
 from eventide.engine.incremental import EVALUATIONS, Evaluation, Saved, State, Update
 from eventide.engine.loading import Store
@@ -84,6 +85,7 @@ class Session:
         self.start = settings.start
         self.query_time: int | None = None
         self._batches = batches
+        self._functions = {name: code_of(function) for name, function in store.functions.items()}
         self._state = State(inputs)
         self._space: Space | None = None
         self._spare = 1
@@ -392,7 +394,7 @@ class Session:
 
     def meanings(self, elsewhere: Mapping[str, str] | None = None) -> dict[str, str]:
         """What every result means, whatever it is called; `elsewhere` says it of those that other sessions keep."""
-        return meanings_of(self.plan, self.store, self._state.inputs, elsewhere)
+        return meanings_of(self.plan, self.store, self._state.inputs, self._functions, elsewhere)
 
     def former(self, elsewhere: Mapping[str, str] | None = None) -> Former:
         """What a session with other rules can go on from."""
