@@ -81,6 +81,16 @@ then
     assert more[3] == ["T", "TF"]
 
 
+def test_a_trigger_is_not_asked_to_be_false_where_a_value_is_named_before_it(tmp_path: Path) -> None:
+    (tmp_path / "rules.ec").write_text("happensAt(alarm(X, N), T) :- happensAt(win(X), T), N is 2 + 3.\n")
+    tests = Tests(read('program rules.ec\ntest "t"\ngiven\n 1 win(ann)\nthen\n alarm(ann, 5) 1\n',
+                       str(tmp_path / "t.ectest")))
+    found = Coverage(tests.program)
+    found.add(tests.file.tests[0])
+    assert [(one.true, one.can_fail) for rule in found.rules.values() for one in rule.conditions.values()] == [
+        (1, False)]
+
+
 def test_alternatives_of_a_rule_count_by_themselves(tmp_path: Path) -> None:
     found = coverage(tmp_path, BUY + "at 9\nthen\n mood(ann)=good [2, inf)\n")
     rule = next(rule for rule in found.rules.values() if rule.span.line == 11)

@@ -130,6 +130,11 @@ def test_every_problem_is_told() -> None:
     (TEST + "givn\n 3 win(ann)\nthne\n f=true 3\n", [("unknown-line", 3), ("unknown-line", 5)]),
     (TEST + "given\n 3 win(ann)\nThen only\n f=true 3\n", [("unknown-line", 5)]),
     ("initiatedAt(f=true, T) :-\n  happensAt(e, T).\n\n% rules\n", [("unknown-line", 1)]),
+    (HEAD + "given 3 win(ann)\n 4 win(ann)\ntest \"t\"\nthen onyl\n f=true 3\n f=true [2, 5)\n",
+     [("words-too-many", 2), ("unknown-then", 5)]),
+    (TEST + "at 5\nthen\n f=true 3\ntest \"t\"\nat 5\nthen\n f=true 3\ntest\nat 5\nthen\n f=true 3\n",
+     [("test-named-twice", 6), ("test-without-name", 10)]),
+    (TEST + "background\n price(tea, 1).\nthen\n f=true 3\n", [("late-background", 3)]),
 ])
 def test_a_keyword_that_is_spelt_wrong_is_told_once(text: str, expected: list[tuple[str, int]]) -> None:
     """What follows it is no problem of its own."""

@@ -57,7 +57,7 @@ class _Recorder(BodyCompiler):
                 column = f"#{next(self.model.fresh)}"
                 numbered = n.Number(node, column)
                 tried = super()._apply(condition, numbered, pending, wanted)
-                sure = isinstance(node, n.Unit) or self._looks_up(condition, node)
+                sure = _reads_nothing(node) or self._looks_up(condition, node)
                 self.trials.append(Trial(condition, tried, None if sure else numbered, None if sure else column))
         finally:
             self._inside = False
@@ -68,7 +68,6 @@ class _Recorder(BodyCompiler):
         if isinstance(condition, Is):
             return isinstance(condition.target, Variable) and condition.target.name not in self._bound(node)
         return isinstance(condition, Function) and bool(condition.outputs)
-
 
     def _looks_up(self, condition: Step, node: n.Node) -> bool:
         """Whether a condition looks values up in the background, so that nobody expects it to be false."""
@@ -96,6 +95,11 @@ class _StaticRecorder(_Recorder, StaticCompiler):
                 self.trials.append(Trial(condition, pairs, _dropped(pairs.source, pairs)))
             case Guard(interval) | Not((Guard(interval),)):
                 self.trials.append(Trial(condition, self._list(interval, condition)))
+
+
+def _reads_nothing(node: n.Node) -> bool:
+    """Whether nothing was tried before, and at most values were computed."""
+    return all(isinstance(each, n.Unit) or any(n.children_of(each)) for each in n.nodes_in(node))
 
 
 def _dropped(node: n.Node, out: n.Node) -> n.Node:

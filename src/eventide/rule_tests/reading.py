@@ -185,6 +185,7 @@ class _Reader:
 
     def _background(self, keyword: str, rest: str, span: Span) -> None:
         if len(self.blocks) > 1:
+            self._line = self._passed_over
             raise _Problem("late-background", "background belongs to all tests", keyword, "put it before the first")
         if rest:
             self.background.append(rest)
@@ -197,16 +198,17 @@ class _Reader:
 
     def _test(self, keyword: str, rest: str, span: Span) -> None:
         name = rest.strip("\"'").strip()
-        if not name:
-            raise _Problem("test-without-name", "this test has no name", None, "write `test \"what is to follow\"`")
-        if any(block.name == name for block in self.blocks):
-            raise _Problem("test-named-twice", f"there is a test \"{name}\" already", rest, "give each its own name")
+        is_known = any(block.name == name for block in self.blocks)
         self.blocks.append(_Block(name, span))
         self._line, self._waiting = None, []
+        if not name:
+            raise _Problem("test-without-name", "this test has no name", None, "write `test \"what is to follow\"`")
+        if is_known:
+            raise _Problem("test-named-twice", f"there is a test \"{name}\" already", rest, "give each its own name")
 
     def _setting(self, keyword: str, rest: str, span: Span) -> None:
-        self.blocks[-1].settings[keyword] = self._value(keyword, rest)
         self._line = None
+        self.blocks[-1].settings[keyword] = self._value(keyword, rest)
 
     def _value(self, keyword: str, rest: str) -> int | str:
         if keyword == "ties":
@@ -220,9 +222,9 @@ class _Reader:
         return int(self._time(rest))
 
     def _given(self, keyword: str, rest: str, span: Span) -> None:
+        self._line = self._fact
         if rest:
             raise _Problem("words-too-many", f"`given` stands alone on its line, not with `{rest}`", rest, _DAYS)
-        self._line = self._fact
 
     def _at(self, keyword: str, rest: str, span: Span) -> None:
         times = [self._time(word.strip()) for word in rest.split(",")] if rest else []
@@ -238,6 +240,7 @@ class _Reader:
 
     def _then(self, keyword: str, rest: str, span: Span) -> None:
         mode = rest or "exactly"
+        self._line = self._passed_over
         if mode not in get_args(Mode):
             raise _Problem("unknown-then", f"`then {rest}` is not known", rest, suggestion(rest, get_args(Mode))
                            or "write `then`, `then only`, `then at least` or `then not`")
