@@ -39,6 +39,7 @@ LAYERS = {
     "errors": Layer("the kinds of errors", "where they come from", ("syntax.diagnostics",)),
     "notebook": Layer("tables and timelines as small pieces of HTML", "what they are about"),
     "java": Layer("where a Java runtime is", "everything else", ("errors",)),
+    "testing": Layer("the conventions of time and ties, as cases for any engine", "how an engine works"),
     "kernels": Layer("sorted arrays of integers", "tables, columns, rules, files", ("errors",)),
     "algebra": Layer("operators, their columns and types, plans as text", "how a plan is run, the languages",
                      ("syntax.terms",)),

@@ -10,6 +10,8 @@ import pytest
 from tests.docs.generated import LAYERS, ROOT
 
 SOURCE = ROOT / "src" / "eventide"
+DOORS = {("program.py", "eventide.{}.program"), ("program.py", "eventide.spark.partitioning"),
+         ("mtl/program.py", "eventide.spark.mtl"), ("learning/learned.py", "eventide.spark.learning")}
 UNITS = sorted({path.relative_to(SOURCE).parts[0] for path in SOURCE.rglob("*.py")})
 
 
@@ -55,3 +57,25 @@ def test_the_table_names_nothing_that_is_not_imported() -> None:
         idle = [known for known in layer.imports
                 if not any(module == known or module.startswith(f"{known}.") for module in used)]
         assert not idle, f"{name} does not import {', '.join(idle)}"
+
+
+def test_the_table_and_the_picture_have_every_part() -> None:
+    parts = {unit.removesuffix(".py") for unit in UNITS} - {"__init__"}
+    assert set(LAYERS) == parts
+    picture = (ROOT / "docs" / "architecture.svg").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").partition("```")[2].partition("```")[0]
+    folders = {unit for unit in UNITS if not unit.endswith(".py")}
+    assert {folder for folder in folders if f"{folder}/" not in picture or f"{folder}/" not in text} == set()
+
+
+def test_doors_upwards_are_those_that_the_page_tells() -> None:
+    found = set()
+    for path in SOURCE.rglob("*.py"):
+        name = path.relative_to(SOURCE)
+        if name.name == "__init__.py" or name.parts[0] == "cli":
+            continue  # a package finds its own modules by name, and the command line its commands
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "import_module":
+                words = ast.unparse(call.args[0]).strip("f'\"").replace("{language}", "{}")
+                found.add((name.as_posix(), words))
+    assert found == DOORS

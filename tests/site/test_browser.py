@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.docs.generated import ROOT
 from tests.report.browser import browser
 
@@ -43,3 +44,43 @@ def test_search_and_theme(tmp_path: Path) -> None:
         })()"""), "the menu is not where the page is"
         assert page.problems() == []
         assert [url for url in page.requests() if not url.startswith("file:")] == []
+
+
+COPIED = {
+    "```console\n$ eventide learn a.modes \\\n    -o a.ec\nread 3 facts\n...\n$ cat a.ec\nrules\n```":
+        "eventide learn a.modes \\\n    -o a.ec\ncat a.ec",
+    "```python\n>>> for x in 1, 2:\n...     x\n...\n1\n2\n>>> x\n2\n```": "for x in 1, 2:\n    x\n\nx",
+    "```csv\na,b\n1,2\n```": "a,b\n1,2\n",
+}
+
+
+def test_what_is_typed_can_be_copied(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "README.md").write_text("# Start\n\n" + "\n\n".join(COPIED))
+    (tmp_path / "CHANGELOG.md").write_text("# Changes\n")
+    build(tmp_path, tmp_path / "site")
+    with browser() as running:
+        page = running.page()
+        page.open(tmp_path / "site" / "index.html")
+        assert page.run("""(() => {
+            const copied = [];
+            Object.defineProperty(navigator, "clipboard", {value: {writeText: async (text) => { copied.push(text); }}});
+            document.querySelectorAll("pre button").forEach((button) => button.click());
+            return copied;
+        })()""") == list(COPIED.values())
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_pages_fit_the_window(tmp_path: Path, width: int) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "README.md").write_text(
+        "# Start\n\n| option | meaning |\n|---|---|\n| `--a-long-option` | `one_word_" + "x" * 200 + "` |\n\n"
+        f"`{'y' * 300}`\n\n```text\n{'z' * 300}\n```\n")
+    (tmp_path / "CHANGELOG.md").write_text("# Changes\n")
+    build(tmp_path, tmp_path / "site")
+    with browser() as running:
+        page = running.page()
+        page.resize(width, 800)
+        page.open(tmp_path / "site" / "index.html")
+        assert page.run("document.documentElement.scrollWidth") == width
+        assert page.run("document.querySelector('td code').getClientRects().length") == 1, "an option is broken apart"

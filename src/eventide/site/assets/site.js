@@ -90,15 +90,26 @@
   });
   document.addEventListener("click", (event) => { if (!event.target.closest(".search")) list.hidden = true; });
 
-  // Code can be copied: of commands, the commands alone.
+  // Code can be copied: of commands and of what is typed into Python, no prompts and no answers.
+  const typed = (text) => {
+    const python = /^>>> /m.test(text);
+    if (!python && !/^\$ /m.test(text)) return text;
+    const prompt = python ? /^(>>>|\.\.\.)( |$)/ : /^\$ /, lines = [];
+    let goesOn = false;  // a command that ends with a backslash has another line
+    for (const line of text.split("\n")) {
+      if (prompt.test(line)) lines.push(line.replace(prompt, ""));
+      else if (goesOn) lines.push(line);
+      else continue;
+      goesOn = !python && line.endsWith("\\");
+    }
+    return lines.join("\n");
+  };
   for (const block of document.querySelectorAll("pre")) {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = "Copy";
     button.addEventListener("click", async () => {
-      const text = block.querySelector("code").textContent;
-      const commands = text.split("\n").filter((line) => line.startsWith("$ ")).map((line) => line.slice(2));
-      await navigator.clipboard.writeText(commands.length ? commands.join("\n") : text);
+      await navigator.clipboard.writeText(typed(block.querySelector("code").textContent));
       button.textContent = "Copied";
       setTimeout(() => { button.textContent = "Copy"; }, 1200);
     });
