@@ -8,6 +8,10 @@ import pytest
 from tests.docs.generated import ROOT
 
 import eventide as ev
+from eventide.algebra.expressions import ARITHMETIC, CONSTANTS, FUNCTIONS
+from eventide.analysis.model import BUILT_IN_TESTS
+from eventide.syntax.conditions import COMPARISONS
+from eventide.syntax.vocabulary import ALLEN_MODES, ALLEN_RELATIONS, CONDITIONS, DECLARATIONS, HEADS
 
 RISE = "initiatedAt(f(X)=true, T) :- happensAt(e(X), T)."
 REFUSED = {
@@ -47,3 +51,13 @@ def test_the_page_lists_them_all() -> None:
     page = (ROOT / "docs/reference/language.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| .*? \| (`[^|]*`) \| .*\|$", page.partition("## What is refused")[2], re.MULTILINE)
     assert [code for row in rows for code in re.findall(r"`([^`]+)`", row)] == list(REFUSED)
+
+
+def test_the_page_names_every_construct() -> None:
+    page = (ROOT / "docs/reference/language.md").read_text(encoding="utf-8")
+    spoken = re.sub(r"^```.*?^```", "", page, flags=re.MULTILINE | re.DOTALL)
+    code = " ".join(re.findall(r"`([^`]+)`", spoken))
+    known = {*DECLARATIONS, *HEADS, *CONDITIONS, *ALLEN_RELATIONS, *ALLEN_MODES, *COMPARISONS, *ARITHMETIC, *FUNCTIONS,
+             *CONSTANTS, *(name for name, _ in BUILT_IN_TESTS), "member", "memberchk", "is", "not", "\\+", "->", ";",
+             "!", "start", "startI", "end"}
+    assert {name for name in known if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", code)} == set()
