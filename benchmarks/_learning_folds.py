@@ -11,26 +11,21 @@ from _caviar import Videos, hand_written
 from eventide.learning.committee import Committee, Votes
 from eventide.learning.evaluation import Folds, Learns, Score, cross_validated, dealt, scores_by_stream
 from eventide.learning.learner import Learner
+from eventide.learning.race import race_of
 from eventide.learning.settings import Settings
 from eventide.learning.weighing import Weigher
 
 COPIES = ((27, 28, 29),)
 """Three annotations of one video."""
-CAREFUL: dict[str, Any] = {"missed_cost": 3, "false_cost": 2, "literal_cost": 75, "grown": 0}
-"""F1 is highest where a missed state costs (2 - F) / F of a false one, which is 3 to 2 at an F1 of 0.8. Labels come in
-intervals of about 150 states, whose mistakes are made together: a literal must save some thirty of them. Where literals
-are dear, long bodies do not pay, so that none are grown."""
 
 
 def learners(videos: Videos, seed: int = 0) -> dict[str, Callable[[], Learns]]:
     """The learners that are compared, by name."""
-    def single(**changes: Any) -> Callable[[], Learns]:
-        return lambda: Learner(videos.modes, settings=Settings().with_(**changes))
-
-    def committee(**changes: Any) -> Callable[[], Learns]:
-        return lambda: Committee(videos.modes, settings=Settings().with_(**changes), votes=Votes(seed=seed))
-
-    return {"default": single(), "careful": single(**CAREFUL), "committee": committee(**CAREFUL)}
+    careful = Settings().careful()
+    return {"default": lambda: Learner(videos.modes),
+            "careful": lambda: Learner(videos.modes, settings=careful),
+            "committee": lambda: Committee(videos.modes, settings=careful, votes=Votes(seed=seed)),
+            "race": lambda: race_of(videos.modes, seed=seed)}
 
 
 def paper(videos: Videos) -> dict[str, Callable[[], Learns]]:

@@ -1,7 +1,8 @@
 """How well and how fast rules are learnt: CAVIAR in folds of videos, time of a pass, known definitions, noise, drift.
 
-CAVIAR has labels by people. Folds are made of whole videos. The learners that are compared were chosen with these folds
-in view; `--only nested` chooses among them inside of the training videos of each fold.
+CAVIAR has labels by people. Folds are made of whole videos. The claim is about `race`, which chooses among the other
+three while it learns, by the videos that it learns from; the three were thought of with these folds in view. `--only
+nested` chooses by folds inside of the training videos.
 All other labels here are what rules say of generated facts: a learner that is good there has found the rules again.
 Without the CAVIAR data its claims are left out. `--only table` prints all that docs/explanation/learning-evaluation.md
 has about CAVIAR: both splits, both label schemes, several orders of the videos, each video. Times are of the processor.
@@ -71,18 +72,18 @@ def folds() -> Iterator[Claim]:
         if videos is None:
             return
         hand, few, mark = BARS[fluent]
-        ours, best = by_hand(fluent, videos, PROPER).total.f1, max(hand, few)
-        reached = {}
+        ours = by_hand(fluent, videos, PROPER).total.f1
         for name, make in learners(videos).items():
             found = in_folds(make, videos, PROPER)
-            f1 = reached[name] = found.total.f1
-            yield claim(f"CAVIAR, {fluent}, {name}, F1 in 10 folds by video", round(f1, 3), "F1", best,
-                        f"hand-written {hand} (here {ours:.3f}), exhaustive {few}", round(f1 / best, 2), f1 > best)
+            f1, bar = found.total.f1, max(hand, few, ours) if name == "race" else None
+            yield claim(f"CAVIAR, {fluent}, {name}, F1 in 10 folds by video", round(f1, 3), "F1",
+                        None if bar is None else round(bar, 3),
+                        f"hand-written {hand} (here {ours:.3f}), exhaustive {few}",
+                        round(f1 / max(hand, few, ours), 2), None if bar is None else f1 > bar)
             yield claim(f"CAVIAR, {fluent}, {name}, mean F1 of videos", round(found.macro, 3), "F1", None,
                         f"{found.size:.0f} literals", None, None)
-        name, f1 = max(reached.items(), key=lambda item: item[1])
-        yield claim(f"CAVIAR, {fluent}, the best of these ({name}) against the mark", round(f1, 3), "F1", mark,
-                    "WOLED on its own folds", round(f1 / mark, 2), f1 >= mark)
+        yield claim(f"CAVIAR, {fluent}, race, against the mark", round(f1, 3), "F1", mark, "WOLED on its own folds",
+                    round(f1 / mark, 2), f1 >= mark)
 
 
 def weights() -> Iterator[Claim]:
@@ -162,7 +163,7 @@ def table(seeds: int) -> None:
                 orders = [in_folds(make, videos, PROPER, seed).total.f1 for seed in range(1, seeds + 1)]
                 print(f"| {fluent} | {name} | {found.total.f1:.3f} | {found.macro:.3f} | {found.size:.0f} | "
                       f"{other.total.f1:.3f} | {spread(orders) if orders else ''} |", flush=True)
-                if name == "committee" and scheme == SCHEMES[0]:
+                if name == "race" and scheme == SCHEMES[0]:
                     print("".join(f"<!-- {fluent} {video}: {' '.join(map(str, score))} -->\n"
                                   for video, score in by_video(found).items()), flush=True)
 
@@ -173,7 +174,7 @@ def chosen() -> Iterator[Claim]:
         videos = caviar(fluent)
         if videos is None:
             return
-        f1 = nested(videos, PROPER, list(learners(videos))).total.f1
+        f1 = nested(videos, PROPER, [name for name in learners(videos) if name != "race"]).total.f1
         yield claim(f"CAVIAR, {fluent}, learner chosen by folds inside", round(f1, 3), "F1", None, "", None, None)
 
 

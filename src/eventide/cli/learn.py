@@ -42,6 +42,9 @@ def learn(
         "--set", metavar="NAME=VALUE…", help="Further settings of the learner, such as `memory=50`.")] = None,
     members: Annotated[int, typer.Option(
         metavar="N", help="Learners that see different streams, whose rules vote [default: one learner].", min=0)] = 0,
+    race: Annotated[bool, typer.Option(
+        "--race", help="Let this learner, a careful one and a committee learn side by side; the rules are those of the "
+        "one that was best so far.")] = False,
     batch: Annotated[int, typer.Option(metavar="N", help="Time-points of a mini-batch.", min=1)] = 100,
     passes: Annotated[int, typer.Option(metavar="N", help="How often all streams are gone through.", min=1)] = 1,
     seed: Annotated[int | None, typer.Option(
@@ -82,7 +85,7 @@ def learn(
     for problem in problems:
         messages.note(problem)
     learnt = prepared(declared, examples, target=target or None, background=background or [], settings=settings,
-                      members=members, seed=seed)
+                      members=members, race=race, seed=seed)
     for problem in learnt.warnings:
         messages.note(problem)
     if evaluate == "kfold":
@@ -97,8 +100,8 @@ def learn(
         interrupted = True
     found = _summary(learnt)
     if evaluate == "kfold" and not interrupted:
-        for name, scores in _folded(learnt, partial(learner_of, settings=settings, members=members, seed=seed), folds,
-                                    batch, passes, seed).items():
+        make = partial(learner_of, settings=settings, members=members, seed=seed, race=race)
+        for name, scores in _folded(learnt, make, folds, batch, passes, seed).items():
             found[name]["kfold"] = scores
     _write(learnt, out, curve, facts)
     _say(learnt, found, trace, out)
@@ -156,6 +159,7 @@ def _value(text: str) -> object:
 def _summary(learnt: Learned) -> dict[str, dict[str, Any]]:
     """How each fluent was learnt: rules, and the score before labels were used."""
     from eventide.learning.evaluation import Score, size_of
+    from eventide.learning.race import Race
 
     found: dict[str, dict[str, Any]] = {}
     for name, target in learnt.targets.items():
@@ -168,6 +172,9 @@ def _summary(learnt: Learned) -> dict[str, dict[str, Any]]:
                 **_scores(score), "loss": sum(r.mistakes for r in reports) / max(len(reports), 1),
                 "mistakes_per_point": sum(r.mistakes for r in reports) / max(points, 1)},
             "seconds": sum(report.seconds for report in reports), "unobserved_labels": target.examples.unobserved}
+        if isinstance(target.learner, Race):
+            found[name]["race"] = {"leader": target.learner.leader,
+                                   "f1": {runner: each.f1 for runner, each in target.learner.scores.items()}}
     return found
 
 
@@ -278,6 +285,10 @@ def _say(learnt: Learned, found: dict[str, dict[str, Any]], trace: bool, out: Pa
         messages.say(f"{name}: {count_of(target['rules'], 'rule')} with {count_of(target['literals'], 'literal')} from "
                      f"{target['batches']} batch{'es' * (target['batches'] != 1)}; tested before use: F1 "
                      f"{score['f1']:.3f}, {score['loss']:.2f} mistakes by batch")
+        if "race" in target:
+            race = target["race"]
+            messages.say(f"{name}: the race is won by the learner {race['leader']!r}; F1 of all: "
+                         + ", ".join(f"{runner} {f1:.3f}" for runner, f1 in race["f1"].items()))
         if target["unobserved_labels"]:
             messages.say(f"{name}: {count_of(target['unobserved_labels'], 'label')} at time-points without any fact "
                          "count nowhere")

@@ -21,6 +21,7 @@ from eventide.learning.examples import Examples
 from eventide.learning.learner import Learner, Report
 from eventide.learning.modes import Modes, read_modes
 from eventide.learning.prediction import predicted
+from eventide.learning.race import Race, race_of
 from eventide.learning.reading import Observations, targets_of
 from eventide.learning.results import Theory, rules_text
 from eventide.learning.settings import Settings
@@ -43,7 +44,7 @@ class Target:
     """One fluent: its learner, what it was given last, and how each batch fared."""
 
     name: str
-    learner: Learner | Committee
+    learner: Learner | Committee | Race
     examples: Examples
     reports: list[tuple[int, str, Report, int]] = field(default_factory=list)
     """The pass, the stream, the report and the number of rules after each batch."""
@@ -51,10 +52,11 @@ class Target:
     @property
     def theory(self) -> tuple[tuple[WeightedRule, ...], Any]:
         """The rules that count, and how they infer."""
-        if isinstance(self.learner, Committee):
-            return self.learner.rules, "vote"
-        crisp = self.learner.settings.method == "oled"
-        return self.learner.taking_part, "crisp" if crisp else self.learner.settings.inference
+        learner = self.learner.ahead if isinstance(self.learner, Race) else self.learner
+        if isinstance(learner, Committee):
+            return learner.rules, "vote"
+        crisp = learner.settings.method == "oled"
+        return learner.taking_part, "crisp" if crisp else learner.settings.inference
 
 
 class Learned:
@@ -167,15 +169,17 @@ class Learned:
 
 def learn(modes: object, examples: object, *, target: str | Sequence[str] | None = None,
           background: Iterable[object] = (), method: str = "woled", settings: Settings | None = None, members: int = 0,
-          batch: int = 100, passes: int = 1, seed: int | None = None, progress: Progress | None = None,
-          **options: Any) -> Learned:
+          race: bool = False, batch: int = 100, passes: int = 1, seed: int | None = None,
+          progress: Progress | None = None, **options: Any) -> Learned:
     """Learn weighted rules from labelled streams.
 
     `modes` is a mode file or its text, `examples` are files and tables as `reading.read_examples` takes them, or
     `Examples`. Each fluent that the modes name is learnt, one after the other, or those of `target`. Streams come in
     the order of the examples, or shuffled by a `seed`; `passes` is how often all are gone through, `batch` how many
     time-points are learnt from at a time. With `members` that many learners see different streams, and their rules
-    vote (see `committee`). `options` are those of `Settings`, changed from what the `method` has.
+    vote (see `committee`). With a `race` a learner with these settings, one with dear literals and a committee learn
+    side by side, and the one that was best so far counts (see `race`). `options` are those of `Settings`, changed from
+    what the `method` has.
 
     With Spark DataFrames as examples every stream is learnt from apart, in no order, and the learners are merged
     (`merging` says how).
@@ -189,8 +193,9 @@ def learn(modes: object, examples: object, *, target: str | Sequence[str] | None
         raise InputError(f"there is no method {method!r}; {did_you_mean(method, tuple(METHODS), known)}")
     chosen = settings.with_(**options) if settings is not None else METHODS[method](**options)
     if has_frames(examples):
-        if members:
-            raise InputError("on Spark there is one learner for each stream, and no committee; leave out members")
+        if members or race:
+            raise InputError("on Spark there is one learner for each stream, no committee and no race; leave out "
+                             + ("members" if members else "race"))
         declared, _ = modes_of(modes)
         names = list(targets_of(declared)) if target is None else _chosen(target, list(targets_of(declared)))
         on_spark = import_module("eventide.spark.learning")  # by name: Spark stands above learning
@@ -198,12 +203,12 @@ def learn(modes: object, examples: object, *, target: str | Sequence[str] | None
                                          batch=batch, passes=passes)
         return learnt
     return prepared(modes, examples, target=target, background=background, settings=chosen, members=members,
-                    seed=seed).fit(batch=batch, passes=passes, seed=seed, progress=progress)
+                    race=race, seed=seed).fit(batch=batch, passes=passes, seed=seed, progress=progress)
 
 
 def prepared(modes: object, examples: object, *, target: str | Sequence[str] | None = None,
              background: Iterable[object] = (), settings: Settings | None = None, members: int = 0,
-             seed: int | None = None) -> Learned:
+             race: bool = False, seed: int | None = None) -> Learned:
     """Learners with their examples, before anything is learnt: `fit` does that."""
     declared, _ = modes_of(modes)
     given = _listed(background)
@@ -217,10 +222,15 @@ def prepared(modes: object, examples: object, *, target: str | Sequence[str] | N
     else:
         observations = observations_of(declared, examples, given, wanted=names)
         reads = observations.examples
-    targets = {name: Target(name, learner_of(known[name], settings, members, seed), reads(name)) for name in names}
+    targets = {name: Target(name, learner_of(known[name], settings, members, seed, race), reads(name))
+               for name in names}
     for name in names if observations is not None else ():
         own = targets[name].examples
         if not own.label_points.shape[0] + own.unobserved:
+            assert observations is not None
+            if any(part.facts.name == name and len(part.facts) for part in observations.parts):
+                raise InputError(f"{name} holds at no observed time-point: no other fact of the modes is at a time at "
+                                 "which it holds; add an inputPredicate whose facts are")
             raise InputError(f"the labels of {name} have no rows: as long as it never holds there is nothing to learn")
     return Learned(declared, targets, observations, given)
 
@@ -240,8 +250,11 @@ def has_frames(examples: object) -> bool:
     return hasattr(examples, "mapInArrow")
 
 
-def learner_of(modes: Modes, settings: Settings | None, members: int, seed: int | None) -> Learner | Committee:
-    """A learner, or a committee if there are members."""
+def learner_of(modes: Modes, settings: Settings | None, members: int, seed: int | None,
+               race: bool = False) -> Learner | Committee | Race:
+    """A learner, a committee if there are members, or a race of both."""
+    if race:
+        return race_of(modes, settings, members=members, seed=seed or 0)
     if members:
         return Committee(modes, settings=settings, votes=Votes(members=members, seed=seed or 0))
     return Learner(modes, settings=settings)

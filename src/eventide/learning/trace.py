@@ -8,12 +8,12 @@ from typing import Literal
 
 from eventide.learning.clauses import Clause
 
-Kind = Literal["added", "specialised", "dropped", "drift"]
+Kind = Literal["added", "specialised", "dropped", "drift", "lead"]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A rule that was added, specialised or dropped, or a drift that was noticed.
+    """A rule that was added, specialised or dropped, a drift that was noticed, or a lead that was passed on.
 
     >>> from eventide.learning.clauses import clause_of
     >>> print(Step(7, "dropped", clause_of("rich(X) :- wins(X)."), None, "it fired wrongly 9 times in 10", {"fp": 9}))
