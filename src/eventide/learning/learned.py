@@ -18,6 +18,7 @@ from eventide.formats.results import whole_file
 from eventide.learning.background import observations_of
 from eventide.learning.committee import Committee, Votes
 from eventide.learning.examples import Examples
+from eventide.learning.learnable import unlearnable
 from eventide.learning.learner import Learner, Report
 from eventide.learning.modes import Modes, read_modes
 from eventide.learning.prediction import predicted
@@ -263,6 +264,7 @@ def learner_of(modes: Modes, settings: Settings | None, members: int, seed: int 
 def modes_of(modes: object) -> tuple[Modes, list[Diagnostic]]:
     """The declarations of a mode file or its text, and warnings about them; ProgramError if there are errors."""
     if isinstance(modes, Modes):
+        refuse_errors(unlearnable(modes), {})
         return modes, []
     if isinstance(modes, str) and ("\n" in modes or "modeh(" in modes):
         text, source = modes, "<modes>"
@@ -271,6 +273,8 @@ def modes_of(modes: object) -> tuple[Modes, list[Diagnostic]]:
     else:
         raise InputError(f"modes are a {type(modes).__name__}; expected a mode file, its text, or Modes")
     found, problems = read_modes(text, source)
+    if not any(problem.severity == "error" for problem in problems):
+        problems = [*problems, *unlearnable(found)]
     refuse_errors(problems, {source: text})
     return found, problems
 

@@ -31,6 +31,7 @@ from eventide.formats.tables import Table as NamedColumns
 from eventide.formats.tables import table_facts
 from eventide.kernels.arrays import Array
 from eventide.learning.examples import Column, Examples, Table, examples_of, table
+from eventide.learning.learnable import asks_about
 from eventide.learning.modes import Mode, Modes
 from eventide.learning.prediction import leaves_of
 from eventide.learning.results import event_of, is_fluent
@@ -70,7 +71,7 @@ class Shape:
 
 
 def targets_of(modes: Modes) -> dict[str, Modes]:
-    """The fluents to be learnt by name, each with the modes that are about it.
+    """The fluents to be learnt by name, each with the modes that are about it; none ask about its own state.
 
     >>> from eventide.learning.modes import read_modes
     >>> modes, _ = read_modes("modeh(initiatedAt(rich(+person),+time))\\nmodeh(initiatedAt(glad(+person),+time))\\n"
@@ -83,7 +84,8 @@ def targets_of(modes: Modes) -> dict[str, Modes]:
         heads = tuple(head for head in modes.heads if head.subject == mode.subject)
         assert isinstance(mode.atom, Compound)
         pattern = replace(mode, atom=Compound("holdsAt", mode.atom.args))
-        found.setdefault(mode.subject, replace(modes, heads=heads, examples=(pattern,)))
+        bodies = tuple(body for body in modes.bodies if not asks_about(body, pattern))
+        found.setdefault(mode.subject, replace(modes, heads=heads, bodies=bodies, examples=(pattern,)))
     return found
 
 
@@ -156,8 +158,9 @@ class Observations:
         inputs, labels = shapes_of(self.modes)
         own = labels.pop(target)
         shapes = {**inputs, **{shape.text: shape for shape in labels.values() if shape.text in inputs}}
-        points = self.observed([shape for shape in shapes.values() if shape.text != own.text])
-        tables = [self.table(shape, points) for shape in shapes.values() if shape.text != own.text]
+        shapes = {text: shape for text, shape in shapes.items() if not asks_about(shape.mode, own.mode)}
+        points = self.observed(list(shapes.values()))
+        tables = [self.table(shape, points) for shape in shapes.values()]
         return examples_of(targets_of(self.modes)[target], tables, self.table(own, points))
 
     def observed(self, shapes: Sequence[Shape]) -> dict[str | int, Array]:
