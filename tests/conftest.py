@@ -17,6 +17,7 @@ from eventide.java import find_java
 
 ROOT = Path(__file__).resolve().parents[1]
 PROFILE = os.environ.get("EVENTIDE_PROFILE", "small")
+EXAMPLES_ON_SPARK = ("eventide.spark.batch.run", "eventide.spark.streaming.stream")  # docstrings that take a session
 
 # Numba reads this when it is first imported, in Spark's workers too.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(sys.prefix) / "cache" / "numba"))
@@ -51,14 +52,18 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where two processes share the work, one has all tests of the shared Spark session, and files stay whole."""
+    """Examples on Spark have its mark. Where two processes share the work, one has all tests of the shared Spark
+    session, and files stay whole."""
+    for item in items:
+        if isinstance(item, pytest.DoctestItem) and item.name.endswith(EXAMPLES_ON_SPARK):
+            item.add_marker(pytest.mark.spark)
     if "PYTEST_XDIST_WORKER" not in os.environ:
         return
     rank: dict[pytest.Item, int] = {}
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         starts = item.get_closest_marker("spark") is not None
-        shares = "spark" in fixtures or (starts and "executor" in fixtures)
+        shares = "spark" in fixtures or (starts and ("executor" in fixtures or isinstance(item, pytest.DoctestItem)))
         item.add_marker(pytest.mark.xdist_group("spark" if shares else item.nodeid.partition("::")[0]))
         rank[item] = 0 if shares else 1 if starts else 2
     items.sort(key=rank.__getitem__)  # what takes long comes first

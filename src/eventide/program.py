@@ -61,7 +61,22 @@ _SMALL_TABLE = 20_000
 
 
 class Program:
-    """A checked program. Make one with `eventide.load` or `eventide.parse`."""
+    """A checked program. Make one with `eventide.load` or `eventide.parse`.
+
+    >>> import eventide as ev
+    >>> program = ev.parse("initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).")
+    >>> program.fluents
+    ['rich']
+    >>> print(program.explain_plan())
+    level 1
+      rich(_) :=
+        inertia rich(_)(X)=value
+          initiated true:
+            event win(_)(X)
+    >>> facts = program.read({"win": pa.table({"time": [3], "who": ["ann"]})})  # checked once, for several runs
+    >>> program.run(facts).timeline()
+    {'rich(ann)=true': [(4, None)]}
+    """
 
     def __init__(self, rules: Sequence[Rule], diagnostics: Sequence[Diagnostic], texts: Mapping[str, str],
                  tables: Sequence[BackgroundTable], predicates: Mapping[str, Callable[..., Any]] | None = None,
@@ -604,6 +619,14 @@ def load(path: str | os.PathLike[str], *, background: Iterable[object] = (),
     `predicates` are Python functions of whole NumPy columns that the rules may call by name: the first arguments of
     the predicate are the function's parameters; it returns an array of truth values, or one array for each argument
     that follows. A `.mtl` file gives an `MtlProgram`, a `.lars` file a `LarsProgram`; all others a `Program`.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     rules = Path(folder, "rules.ec")
+    ...     _ = rules.write_text("initiatedAt(tuna(V)=true, T) :- happensAt(fish(V), T), kind(V, seiner).")
+    ...     program = load(rules, background=[{"kind": pa.table({"vessel": ["v1"], "kind": ["seiner"]})}])
+    >>> program.fluents, program.check()
+    (['tuna'], [])
     """
     file = Path(path)
     if file.suffix in OTHER_LANGUAGES:

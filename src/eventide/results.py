@@ -163,7 +163,21 @@ class Timeline(dict[str, list[tuple[int, int | None]]]):
 
 
 class Result:
-    """The rows `fluent, args, value, start, end`, before them `query_time` and `change` as emitted."""
+    """The rows `fluent, args, value, start, end`, before them `query_time` and `change` as emitted.
+
+    >>> import eventide as ev
+    >>> program = ev.parse("initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).")
+    >>> result = program.run({"win": pa.table({"time": [3, 5], "who": ["ann", "bob"]})})
+    >>> result["rich"].timeline()
+    {'rich(ann)=true': [(4, None)], 'rich(bob)=true': [(6, None)]}
+    >>> result.to_arrow()["start"].to_pylist(), result.to_pandas()["args"].tolist()
+    ([4, 6], ['ann', 'bob'])
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     result.write(f"{folder}/rich.csv")
+    ...     print(open(f"{folder}/rich.csv").readline(), end="")
+    fluent,args,value,start,end
+    """
 
     def __init__(self, table: pa.Table, counts: Counts) -> None:
         self._table = table

@@ -45,6 +45,11 @@ class CameAndWent:
         """The rows that went."""
         return self._tables[1]
 
+    def __repr__(self) -> str:
+        """How many rows came and went."""
+        came, went = (f"{table.num_rows} row{'' if table.num_rows == 1 else 's'}" for table in self._tables)
+        return f"<{type(self).__name__}: {came} added, {went} removed>"
+
     def _repr_html_(self) -> str:
         return changes_html(self)
 

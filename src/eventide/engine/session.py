@@ -65,7 +65,27 @@ class Rules(Protocol):
 
 
 class Session:
-    """A program over a stream. Make one with `program.session(...)`."""
+    """A program over a stream. Make one with `program.session(...)`.
+
+    >>> import eventide as ev
+    >>> program = ev.parse("initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).")
+    >>> session = program.session(window=100)
+    >>> wins = {"win": pa.table({"time": [3, 5], "who": ["ann", "bob"]})}
+    >>> session.insert(wins)
+    >>> session.advance(to=10)
+    <Changes: 2 rows added, 0 rows removed>
+    >>> session.retract({"win": wins["win"].slice(0, 1)})
+    >>> session.advance(to=20).removed["args"].to_pylist()
+    ['ann']
+    >>> print(session.memory())
+    name        kind    rows  bytes  since
+    win(_)      input      1     16      5
+    rich(_)     fluent     1     16      6
+    all values  values     3  ...
+    >>> session = program.restore(session.save())
+    >>> session.counts.facts, session.query_time
+    (3, 20)
+    """
 
     def __init__(self, plan: Plan, wanted: Sequence[Output], store: Store, inputs: dict[str, Retained],
                  built: frozenset[str], open_types: frozenset[str], settings: Settings,

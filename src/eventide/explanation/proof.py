@@ -132,6 +132,22 @@ class Proof:
 
     `facts` are those whose replay gives the claim again; `minimal` says that none of them can be left out (None:
     not asked). `run` are the options of the run, for a replay.
+
+    >>> import eventide as ev
+    >>> program = ev.parse("initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).")
+    >>> import pyarrow as pa
+    >>> proof = ev.explain(program, {"win": pa.table({"time": [3], "who": ["ann"]})}, "rich(ann)=true", at=7)
+    >>> print(proof)
+    rich(ann)=true holds at 7, from 4 on
+    └─ rich(ann)=true is initiated at 3
+       └─ by rule <text>:1 initiatedAt(rich(X)=true, T) with X=ann, T=3
+          └─ win(ann) happens at 3  [<win>, row 1]
+    <BLANKLINE>
+    1 fact of the input, none of which can be left out
+    >>> proof.text(depth=0).splitlines()[0]
+    'rich(ann)=true holds at 7, from 4 on  … 1 fact below'
+    >>> proof.html().startswith("<div class='proof'>")
+    True
     """
 
     question: str

@@ -102,6 +102,8 @@ class Contexts:
     ...     print([str(fact) for fact in context.without], sorted(context.certain))
     ['closed@1'] [('jam', (), 2)]
     ['slow@2'] [('free', (), 2)]
+    >>> contexts.context(without=contexts.facts_like("slow")).texts(2)
+    ['free']
     >>> [str(reason) for reason in contexts.why("jam", ())]
     ['slow@2']
     """

@@ -36,7 +36,13 @@ from eventide.syntax.terms import Atom, Compound, template_of
 
 
 class LarsProgram:
-    """A checked LARS program. Make one with `eventide.load`, or with `eventide.parse` and `language="lars"`."""
+    """A checked LARS program. Make one with `eventide.load`, or with `eventide.parse` and `language="lars"`.
+
+    >>> import eventide as ev
+    >>> program = ev.parse("busy(X) :- p(X) [3].", language="lars")
+    >>> program.fluents, len(program.read([(1, ["p(u)"]), (2, ["p(v)", "q"])]))
+    (['busy'], 3)
+    """
 
     def __init__(self, tree: LarsTree, diagnostics: Sequence[Diagnostic] = (), texts: Mapping[str, str] | None = None,
                  dialect: str = "lars") -> None:

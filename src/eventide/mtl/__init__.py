@@ -1,4 +1,10 @@
-"""DatalogMTL: programs over dense time, their facts and their results."""
+"""DatalogMTL: programs over dense time, their facts and their results.
+
+>>> import eventide as ev
+>>> program = ev.parse("Late(X) :- <>-[2,3] Sent(X), not <>-[0,3] Arrived(X).", language="mtl")
+>>> program.run(ev.mtl.facts_in("Sent(a)@1")).timeline()
+{'Late(a)': ['[3,4]']}
+"""
 
 from __future__ import annotations
 

@@ -38,7 +38,23 @@ Horizon = Fraction | int | str
 
 
 class MtlProgram:
-    """A checked DatalogMTL program. Make one with `eventide.load("x.mtl")` or `eventide.parse(…, language="mtl")`."""
+    """A checked DatalogMTL program. Make one with `eventide.load("x.mtl")` or `eventide.parse(…, language="mtl")`.
+
+    >>> import eventide as ev
+    >>> program = ev.parse("Late(X) :- <>-[2,3] Sent(X).", language="mtl")
+    >>> program.fluents
+    ['Late']
+    >>> print(program.explain_plan())
+    level 1
+      Late(_) :=
+        union
+          fluent given Late(_)(1)
+          call X as 1
+            dilate by [4, 6]
+              fluent Sent(_)(X)
+    >>> len(program.read({"Sent": pa.table({"time": ["1/3", "2"], "x": ["a", "b"]})}))
+    2
+    """
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self.texts = dict(texts)

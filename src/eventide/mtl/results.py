@@ -83,6 +83,11 @@ class MtlResult(Result):
     """The maximal intervals of the derived predicates.
 
     Up to `until` they are right and complete (None: everywhere); `cut` are the predicates that go on beyond it.
+
+    >>> import eventide as ev
+    >>> result = ev.parse("Late(X) :- <>-[2,3] Sent(X).", language="mtl").run(ev.mtl.facts_in("Sent(a)@1"))
+    >>> result.timeline(), result.holds("Late(a)", "7/2"), result.until
+    ({'Late(a)': ['[3,4]']}, True, None)
     """
 
     def __init__(self, table: pa.Table, counts: Counts, *, until: Fraction | None = None,

@@ -41,7 +41,17 @@ class MtlChanges(CameAndWent):
 
 
 class MtlSession:
-    """A DatalogMTL program over a stream. Make one with `program.session(...)`."""
+    """A DatalogMTL program over a stream. Make one with `program.session(...)`.
+
+    >>> import eventide as ev
+    >>> session = ev.parse("Late(X) :- <>-[2,3] Sent(X).", language="mtl").session()
+    >>> session.insert(ev.mtl.facts_in("Sent(a)@1"))
+    >>> session.advance(to=5).added.select(["args", "start", "end"]).to_pylist()
+    [{'args': 'a', 'start': '3', 'end': '4'}]
+    >>> session.retract(ev.mtl.facts_in("Sent(a)@1"))
+    >>> session.advance(to=6).removed.num_rows
+    1
+    """
 
     def __init__(self, compiled: Compiled, wanted: Sequence[str], read: Callable[[object], DenseFacts], *,
                  delay: Fraction | None = None, variant: Choice = "auto") -> None:

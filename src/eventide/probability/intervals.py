@@ -81,7 +81,12 @@ def intervals(
 
 
 class Changes(NamedTuple):
-    """What a call changed: intervals that are maximal now, and intervals that were."""
+    """What a call changed: intervals that are maximal now, and intervals that were.
+
+    >>> changes = Recogniser(threshold=0.5).advance([0, 0.5, 0.7, 0.9])
+    >>> changes.added.pairs(), changes.removed.pairs()
+    ([(0, 4)], [])
+    """
 
     added: MaximalIntervals
     removed: MaximalIntervals

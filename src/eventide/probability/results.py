@@ -27,6 +27,13 @@ class MaximalIntervals:
 
     `stream` says to which of `keys` an interval belongs; `names` are the columns of a key. `points` has start and end
     counted in time-points of the stream.
+
+    >>> import eventide as ev
+    >>> found = ev.probability.intervals({"ann": [0.2, 0.9, 0.8], "bob": [0.1]}, threshold=0.6)
+    >>> list(found)
+    [('ann', 0, 3, 0.6333333333333333)]
+    >>> found.pairs(), found.to_arrow()["args"].to_pylist()
+    ([(0, 3)], ['ann'])
     """
 
     names: tuple[str, ...]

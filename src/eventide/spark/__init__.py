@@ -1,4 +1,12 @@
-"""Programs on Spark: planned over buckets of entities, each of which the engine evaluates as one table."""
+"""Programs on Spark: planned over buckets of entities, each of which the engine evaluates as one table.
+
+>>> import eventide as ev
+>>> print(ev.parse("initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).").explain_spark())
+reading
+  send win(_) by argument 1 to stage 1
+stage 1
+  rich(_) by X
+"""
 
 from __future__ import annotations
 

@@ -54,6 +54,14 @@ def run(program: Program, events: object, *, window: int | None = None, step: in
     a list of these. Without `start` or `end` the times of the facts are looked at first. `buckets` is into how many
     parts the entities are spread (by default `spark.sql.shuffle.partitions`). A `tally` counts what is read and what
     is left out.
+
+    >>> import eventide as ev
+    >>> from eventide.spark.start import start
+    >>> spark = start("local[2]", buckets=2)
+    >>> program = ev.parse("initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).")
+    >>> events = spark.createDataFrame([(3, "win", "ann")], "time long, event string, who string")
+    >>> ev.spark.run(program, events, start=0, end=9).collect()
+    [Row(fluent='rich', args='ann', value='true', start=4, end=None)]
     """
     if not isinstance(program, Program):
         return _of_other_language(program, events, {

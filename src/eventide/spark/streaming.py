@@ -58,6 +58,15 @@ def stream(program: Program, events: object, *, window: int, step: int | None = 
     probabilities, and rows have one, as in `program.session`. With `late` there are also rows for facts
     that came too late for the window, with `late` in the place of `+` or `-`. Write the result in append mode, with a
     checkpoint; the state needs the settings of `eventide.spark.streaming.SETTINGS`, which are made here.
+
+    >>> import eventide as ev
+    >>> from eventide.spark.start import start
+    >>> program = ev.parse("initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).")
+    >>> numbers = start("local[2]", buckets=2).readStream.format("rate").load()
+    >>> events = numbers.selectExpr("value as time", "'win' as event", "'ann' as who")
+    >>> changes = ev.spark.stream(program, events, window=20, step=10, delay=5)
+    >>> changes.isStreaming, changes.columns
+    (True, ['query_time', 'change', 'fluent', 'args', 'value', 'start', 'end'])
     """
     if late and emit != "changes":
         raise InputError(f"late facts are listed among changes; with emit={emit!r} there is no column for them")

@@ -28,7 +28,17 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One problem. `code` is a stable short name such as `unknown-fluent`."""
+    """One problem. `code` is a stable short name such as `unknown-fluent`.
+
+    >>> problem = Diagnostic("error", "unknown-fluent", "no rule defines ritch", Span("a.ec", 1, 8, 1, 13), "rich?")
+    >>> print(problem.render("holdsAt(ritch, T)"))
+    a.ec:1:8: error: no rule defines ritch [unknown-fluent]
+        holdsAt(ritch, T)
+               ^^^^^
+        hint: rich?
+    >>> problem.as_dict()["line"]
+    1
+    """
 
     severity: Severity
     code: str
