@@ -500,12 +500,11 @@ class Program:
             return from_bytes(self, state)
         saved = Reader(state)
         session = self.session(**saved.options)
-        same = saved.program == session.fingerprint and (
-            not self._predicates or saved.meanings in (None, session.meanings()))  # functions may do something else
-        if swap and not same:
-            taken_over(former_of(saved), session)
-        else:
+        if not swap or (saved.is_of(session.fingerprint, session.store) and (
+                not self._predicates or saved.meanings in (None, session.meanings()))):  # functions may do other things
             session.resume(saved)
+        else:
+            session.swapped = taken_over(former_of(saved), session)
         return session
 
     def placed(self, error: RuleError) -> ProgramError:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from eventide.cli.main import main
+from eventide.cli.reload import Reload
 
 RULES = """
 initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).
@@ -73,6 +74,29 @@ def test_rules_that_change_on_the_way(folder: Path, monkeypatch: pytest.MonkeyPa
     assert "the rules were read again; kept: rich(_); rebuilt: lucky(_)" in capsys.readouterr().err
 
 
+def test_warnings_about_changed_rules(folder: Path, monkeypatch: pytest.MonkeyPatch,
+                                      capsys: pytest.CaptureFixture[str]) -> None:
+    idle = "terminatedAt(poor(X)=true, T) :- happensAt(win(X), T).\n"
+    feed(monkeypatch, FIRST, rules(MORE + idle), "win|15|15|bob\n", SECOND)
+    assert follow() == 0
+    assert "1 warning about the rules; `eventide check` shows them" in capsys.readouterr().err
+
+
+def test_a_folder_with_an_equals_sign(tmp_path: Path) -> None:
+    """What stands before the sign is a name where a table is named, and nowhere else."""
+    files = tmp_path / "site=athens" / "rules.ec", tmp_path / "types.csv"
+    files[0].parent.mkdir()
+    for file in files:
+        file.write_text("old")
+        os.utime(file, (1, 1))
+    found = Reload(lambda: "loaded", str(files[0]), [f"type={files[1]}"])
+    for file in files:
+        assert found.loaded() is None
+        file.write_text("new")
+        os.utime(file, (2, 2))
+        assert found.loaded() == "loaded"
+
+
 def test_a_signal_is_enough(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     feed(monkeypatch, FIRST, lambda: os.kill(os.getpid(), signal.SIGHUP), "win|15|15|bob\n", SECOND)
     assert follow() == 0
@@ -119,7 +143,9 @@ def test_rules_that_change_between_two_starts(folder: Path, capsys: pytest.Captu
     assert follow("--state", "state", events="events.csv") == 130
     (folder / "rules.ec").write_text(MORE)
     (folder / "events.csv").write_text(FIRST + SECOND)
+    assert "were read again" not in capsys.readouterr().err
     assert follow("--state", "state", events="events.csv") == 130
+    assert "the rules were read again; kept: rich(_); rebuilt: lucky(_)" in capsys.readouterr().err
     assert (folder / "out.csv").read_text() == TOLD
 
 

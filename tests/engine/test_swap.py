@@ -440,13 +440,20 @@ def test_before_the_first_query_time_and_with_facts_that_wait() -> None:
     assert told(session, 30)[0] == {("rich", "ann", "true", 2, None), ("rich", "bob", "true", 21, None)}
 
 
-def test_background_that_has_changed_counts_as_other_rules() -> None:
+@pytest.mark.parametrize("restored", [False, True])
+@pytest.mark.parametrize("person", ["ann).\nperson(bob", "bob"])  # more rows, and as many
+def test_background_that_has_changed_counts_as_other_rules(person: str, restored: bool) -> None:
     rules = "initiatedAt(rich(X)=true, T) :- happensAt(win(X), T), person(X).\nperson(ann).\n"
     session = ev.parse(rules).session(start=0)
     session.insert(table(("win", 1, "ann"), ("win", 1, "bob")))
     told(session, 10)
-    assert session.swap(ev.parse(f"{rules}person(bob).\n")).rebuilt == ("rich(_)",)
-    assert told(session, 11) == ({("rich", "bob", "true", 2, None)}, set())
+    other = ev.parse(rules.replace("person(ann", f"person({person}"))
+    if restored:
+        session = other.restore(session.save(), swap=True)
+    found = session.swapped if restored else session.swap(other)
+    assert found is not None and found.rebuilt == ("rich(_)",)
+    assert told(session, 11) == ({("rich", "bob", "true", 2, None)},
+                                 {("rich", "ann", "true", 2, None)} if person == "bob" else set())
 
 
 def above(limit: int) -> Callable[[Any], Any]:
@@ -628,6 +635,9 @@ def test_unsound_rules_and_unknown_inputs_are_refused() -> None:
     told(session, 10)
     with pytest.raises(ev.EventideError):
         session.swap(ev.parse("initiatedAt(rich(X)=true, T) :- happensAt(win(X)."))
+    for other in ("B(X) :- A(X).", "mtl"), ("b(X) :- a(X) [3].", "lars"):
+        with pytest.raises(InputError, match=r"goes on with an Event Calculus program.*not with a (Mtl|Lars)Program"):
+            session.swap(ev.parse(other[0], language=other[1]))
     with pytest.raises(InputError, match="derives no rich"):
         session.swap(ev.parse(RICH.replace("rich", "wealthy")))
     with pytest.raises(InputError, match="no input find to forget; the inputs are lose, win"):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from eventide.cli.account import account, by_name, count_of, too_late
+from eventide.cli.account import account, by_name, count_of, tell_of_warnings, too_late
 from eventide.cli.messages import messages
 from eventide.cli.output import bad_path, late_columns, late_path, standard_output
 from eventide.engine.recognition import Settings
@@ -132,6 +132,7 @@ class Following:
             self.reload.refuse(error)
         else:
             self.program = program
+            tell_of_warnings(program.check())
             self.reload.tell(str(found))
 
     def _insert(self, facts: Facts) -> None:
@@ -233,8 +234,8 @@ class Following:
         if other:
             raise InputError(f"{state} was saved with other options ({', '.join(other)}); remove it to start again")
         self.session = self.program.restore(session, swap=self.reload is not None)
-        if self.reload is not None and isinstance(self.session, Session) and any(self.session.pending):
-            self.reload.tell("what they change is told at the next query time")
+        if self.reload is not None and isinstance(self.session, Session) and self.session.swapped is not None:
+            self.reload.tell(str(self.session.swapped))
 
 
 def _session(program: Program, options: Options) -> Session | UncertainSession:

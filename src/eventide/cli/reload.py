@@ -19,11 +19,11 @@ SETTLED = 0.2
 
 
 class Reload(Generic[Loaded]):
-    """Rule and background files that may change, the rules first; `SIGHUP` says that they have, too."""
+    """Files of rules and background that may change; `SIGHUP` says that they have, too."""
 
-    def __init__(self, load: Callable[[], Loaded], files: Sequence[str]) -> None:
+    def __init__(self, load: Callable[[], Loaded], rules: str, background: Sequence[str] = ()) -> None:
         self._load = load
-        self._files = [Path(file.rpartition("=")[2]) for file in files]
+        self._files = [Path(rules), *(Path(file.rpartition("=")[2]) for file in background)]
         self._seen = self._stamps()
         self._asked = False
 

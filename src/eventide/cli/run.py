@@ -230,7 +230,7 @@ def run(
         if reload:
             from eventide.cli.reload import Reload
 
-            again = Reload(lambda: load(program, background=background or ()), [program, *(background or ())])
+            again = Reload(lambda: load(program, background=background or ()), program, background or ())
         Following(loaded, options, events[0], out, state, again).run(poll)
         return
     if engine == "spark":

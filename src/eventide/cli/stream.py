@@ -73,7 +73,13 @@ def _reload(path: Path, config: StreamConfig) -> Reload[Prepared]:
     from eventide.spark.config import load_config
     from eventide.spark.running import prepare
 
-    return Reload(lambda: prepare(load_config(path)), [str(config.rules.program), *map(str, config.rules.background)])
+    def loaded() -> Prepared:
+        prepared = prepare(load_config(path))
+        for problem in prepared.flow.diagnostics:
+            messages.note(problem)
+        return prepared
+
+    return Reload(loaded, str(config.rules.program), list(map(str, config.rules.background)))
 
 
 def _run(config: StreamConfig, prepared: Prepared, once: bool, reload: Reload[Prepared] | None) -> None:

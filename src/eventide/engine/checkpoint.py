@@ -230,15 +230,23 @@ class Reader:
         found: Mapping[str, str] | None = self._header.get("described", {}).get("meanings")
         return found
 
+    def is_of(self, program: str, store: Store) -> bool:
+        """Whether it was saved with the program that has this fingerprint, and the same background."""
+        try:
+            values = {name: found["values"] for name, found in self._header["domains"].items()}
+            return self.program == program and _begins_with(values, store)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise _unreadable(f"its content is not as it should be ({type(error).__name__}: {error})") from None
+
     def snapshot(self, program: str, store: Store, inputs: Mapping[str, Retained]) -> Snapshot:
         """What was saved, for a program with this fingerprint; its values are put into the domains of the store."""
         try:
-            if self.program != program:
+            if not self.is_of(program, store):
                 raise InputError(
                     "the session was saved with other rules or other background than this program's, or with a version "
                     f"of Eventide that plans them otherwise (it was {self._header['package']}); restore it with the "
                     "program that saved it, begin a new session, or go on with the new rules: "
-                    "program.restore(state, swap=True)")
+                    "program.restore(state, swap=True), or --reload on the command line")
             return self._snapshot(store, inputs)
         except (ArrayError, AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise _unreadable(f"its content is not as it should be ({type(error).__name__}: {error})") from None
@@ -355,15 +363,21 @@ def refill(store: Store, saved: Mapping[str, list[Any]]) -> None:
     """Give domains the values that were saved; InputError if those of the rules and the background are others."""
     if saved.keys() != store.domains.keys():
         raise InputError("the session was saved with other kinds of values than this program's")
+    if not _begins_with(saved, store):
+        raise InputError("the session was saved with other values in the rules or the background; restore it "
+                         "with the program that saved it, or begin a new session")
     for name, domain in store.domains.items():
         values = [value_from(value) for value in saved[name]]
-        known = len(domain)
-        if json.dumps(values[:known], default=plain_term) != json.dumps(domain.values, default=plain_term):
-            raise InputError("the session was saved with other values in the rules or the background; restore it "
-                             "with the program that saved it, or begin a new session")
-        domain.codes(values[known:])
+        domain.codes(values[len(domain):])
         if len(domain) != len(values):
             raise ValueError("repeated values")
+
+
+def _begins_with(saved: Mapping[str, list[Any]], store: Store) -> bool:
+    """Whether the values that were saved begin with those of the rules and the background."""
+    return saved.keys() == store.domains.keys() and all(
+        json.dumps([value_from(value) for value in saved[name][:len(domain)]], default=plain_term)
+        == json.dumps(domain.values, default=plain_term) for name, domain in store.domains.items())
 
 
 def _fields(given: list[list[str]]) -> n.Fields:

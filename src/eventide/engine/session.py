@@ -29,7 +29,7 @@ from eventide.engine.relation import Relation, Rows, Space, Timeline, pack_with,
 from eventide.engine.retained import Batch, Retained
 from eventide.engine.swap import Former, Swap, listed_in, refuse_unknown, taken_over, with_pending
 from eventide.engine.upkeep import Maintained
-from eventide.errors import EventideError, RangeError
+from eventide.errors import EventideError, InputError, RangeError
 from eventide.kernels.arrays import Array, Intervals
 from eventide.kernels.merging import differing
 
@@ -113,6 +113,8 @@ class Session:
         """The names of the results to report, if not all are."""
         self.pending: tuple[frozenset[Row], frozenset[Row]] = (frozenset(), frozenset())
         """What came and went because the rules were changed; it is told at the next query time."""
+        self.swapped: Swap | None = None
+        """What became of the rules, if it was restored with other ones than it was saved with."""
 
     # -- facts --------------------------------------------------------------------------------------------------------
 
@@ -402,6 +404,9 @@ class Session:
         >>> changes.removed["fluent"].to_pylist(), changes.added["fluent"].to_pylist()
         (['rich'], ['lucky'])
         """
+        if not hasattr(program, "input_names"):
+            raise InputError("a session goes on with an Event Calculus program, as ev.load and ev.parse give it, and "
+                             f"not with a {type(program).__name__}")
         refuse_unknown(forget, self)
         settings = self.settings
         new = program.session(window=settings.window, start=settings.start, tick=settings.tick,
