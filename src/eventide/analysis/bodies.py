@@ -19,9 +19,11 @@ from eventide.algebra.expressions import (
     Kind,
     Logic,
 )
+from eventide.analysis.clashes import is_number
 from eventide.analysis.entities import references
-from eventide.analysis.model import BUILT_IN_TESTS, Clause, Model, Rejected
+from eventide.analysis.model import BUILT_IN_TESTS, Clause, Model, Rejected, unused
 from eventide.analysis.patterns import pair_leaves, variables_in
+from eventide.analysis.slips import is_slip
 from eventide.analysis.sources import Sources
 from eventide.syntax.diagnostics import Span
 from eventide.syntax.printer import term_text
@@ -75,6 +77,12 @@ class BodyCompiler:
         places = (leaf.span for leaf in self.clause.leaves if isinstance(leaf, Variable) and leaf.name in names)
         return next((place for place in places if place is not None), self.clause.span)
 
+    def near(self, names: Sequence[str]) -> str | None:
+        """A variable of the conditions, not of the head, that is nearly one of some names."""
+        heads = {leaf.name for leaf in self.clause.leaves if isinstance(leaf, Variable)}
+        others = [v for v in dict.fromkeys(variables_in(self.clause.body)) if v.isidentifier() and v not in heads]
+        return next((other for name in names for other in others if is_slip(other, name)), None)
+
     def type(self, variable: str) -> str:
         """The type of a variable's column."""
         return self.model.variable_types.get((self.clause.number, variable), n.NUMBER)
@@ -95,6 +103,9 @@ class BodyCompiler:
                 return Apply(functor, tuple(self.expression(a, span) for a in args))
         place = getattr(term, "span", None) or span
         if isinstance(term, Atom):
+            if is_number(term.name):
+                raise self.error("not-a-number", f"'{term}' in quotes is a word, where a number is needed", place,
+                                 f"write {term.name} without quotes")
             raise self.error("not-a-number", f"'{term}' is a word, where a number is needed", place,
                              "words are compared with ==, \\== or @<; variables begin with a capital letter: "
                              f"{term.name[:1].upper()}{term.name[1:]}")
@@ -106,6 +117,12 @@ class BodyCompiler:
         name, known = functor_of(term)[0], (*ARITHMETIC, *FUNCTIONS)
         if name in ("length", "count", "len", "size"):
             return "count with findall(X, Goal, List), length(List, N), and compare N"
+        if isinstance(term, Compound) and self.sources.defines((name, len(term.args) + 1)):
+            arguments = ", ".join(map(term_text, term.args))
+            return f"look it up in a condition of its own: {name}({arguments}, {unused(term)}), and write " \
+                   f"{unused(term)} here"
+        if name == ":":
+            return "times are whole numbers of time-points; a rule knows no times of day"
         near = [each for each in known if len(each) > 2 and name.lower().startswith(each)] or \
             difflib.get_close_matches(name, known, 1)
         return f"did you mean {near[0]}?" if near else \
@@ -196,6 +213,10 @@ class BodyCompiler:
             self._check_arithmetic(each)
         condition = pending[0]
         free = [v for v in dict.fromkeys(variables_in(condition)) if v not in bound]
+        if isinstance(condition, Is) and set(variables_in(condition.expression)) - bound:
+            free = [v for v in free if v in variables_in(condition.expression)]  # the other side is what it binds
+        if self._refused(free):
+            return Rejected()
         names = ", ".join(v.partition("#")[0] for v in free) or "its time"
         if node.sort != "points" and self.time is not None and self.time in free:
             return self._without_happens_at() or self.error(
@@ -204,10 +225,18 @@ class BodyCompiler:
         places = [v.span for v in written_variables(condition) if v.name in free and v.span is not None]
         others = sorted(v for v in {*bound, *variables_in(self.clause.body)} - set(free) if v.isidentifier())
         near = [close for v in free for close in difflib.get_close_matches(v, others, 1, 0.75)]
+        counted = [c for c in self.clause.body if isinstance(c, FindAll) and c.output.name in free]
         return self.error("unsafe-variable", f"{names} is not bound when this condition is tried",
                           places[0] if places else condition.span,
+                          f"{counted[0].output} is a list: count it with length({counted[0].output}, N)" if counted else
                           f"did you mean {near[0]}?" if near else
                           "bind it by an event, a fluent or a background predicate, or add a grounding declaration")
+
+    def _refused(self, free: Sequence[str]) -> bool:
+        """Whether what should bind the variables was refused already: then they are no problem of their own."""
+        wrong = {each.span for each in self.model.diagnostics if each.severity == "error"}
+        return any(isinstance(each, Call) and each.span in wrong and set(free) & set(variables_in(each))
+                   for each in self.clause.body)
 
     def _check_arithmetic(self, condition: Step) -> None:
         """Refuse what cannot be computed whatever its variables are."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -13,6 +14,7 @@ from eventide.syntax.diagnostics import Span
 from eventide.syntax.terms import Atom, Variable, functor_of
 from eventide.syntax.trees import Body, Call, Compare, FindAll, Is, Not
 
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 _ARITHMETIC = ("=:=", "=\\=", "<", "=<", ">", ">=")
 
 
@@ -38,7 +40,7 @@ def find_clashes(model: Model) -> None:
             word = next((fact[i] for fact in facts if slot in model.numeric and _is_word(fact[i])), None)
             if word is not None:
                 model.report("warning", "type-clash", f"argument {i + 1} of {name}/{arity} is used as a number here, "
-                             f"but a fact has {word}", model.numeric[slot], _hint(word))
+                             f"but a fact has {_shown(word)}", model.numeric[slot], _hint(word))
 
 
 def numbers_among_words(model: Model) -> set[Slot]:
@@ -56,11 +58,26 @@ def _words_of_rule(model: Model, clause: Clause) -> None:
         if slot in model.numeric and _is_word(leaf):
             what = "value" if slot[0] == "f" and slot[2] == len(clause.leaves) - 1 else f"argument {slot[2] + 1}"
             model.report("warning", "type-clash", f"the {what} of {clause.template} is used as a number here, but a "
-                         f"rule gives it {leaf}", model.numeric[slot], _hint(leaf))
+                         f"rule gives it {_shown(leaf)}", model.numeric[slot], _hint(leaf))
+
+
+def _shown(word: object) -> str:
+    return f"'{word}' in quotes" if is_number(str(word)) else str(word)
 
 
 def _hint(word: object) -> str:
+    if is_number(str(word)):
+        return f"write {word} without quotes"
     return f"the comparison fails for {word}; test it before with number(X), or X \\= {word}"
+
+
+def is_number(name: str) -> bool:
+    """Whether a word is a number in quotes.
+
+    >>> is_number("5"), is_number("-2.5"), is_number("a5")
+    (True, True, False)
+    """
+    return _NUMBER.fullmatch(name) is not None
 
 
 def _is_word(term: object) -> bool:

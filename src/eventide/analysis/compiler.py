@@ -47,10 +47,12 @@ class Compiler(Heads):
         bound = set(n.names(node.fields))
         unbound = [v for v in arguments if v not in bound]
         if unbound:
+            once = compiler.near(unbound)
             raise compiler.error(
                 "unsafe-variable", f"{', '.join(unbound)} of the head is bound by no condition",
                 compiler.head_place(unbound), "use it in a condition, or declare for which values it is meant: "
-                f"grounding({written(clause)}=…) :- …")
+                f"grounding({written(clause)}=…) :- …" if once is None else
+                f"did you mean {once}, as in the conditions?")
         if isinstance(value, Variable) and value.name not in bound:
             if clause.kind == "terminated":
                 return self.shaped(node, folded.arguments, fields[:-1]), None, True

@@ -9,11 +9,12 @@ from eventide.analysis.graphs import components, is_cycle
 from eventide.analysis.model import Clause, Model
 from eventide.analysis.patterns import flatten, name_of, pair_leaves
 from eventide.syntax.diagnostics import Span
-from eventide.syntax.terms import Variable
+from eventide.syntax.terms import Atom, Compound, Variable
 from eventide.syntax.trees import (
     Boundary,
     Changed,
     Condition,
+    Declaration,
     FindAll,
     Happens,
     Holds,
@@ -44,6 +45,9 @@ def find_entities(model: Model) -> None:
         model.report("error", "event-and-fluent", f"{template} is defined as an event and as a fluent",
                      events[template].span, "give one of them another name")
     for clause in model.of_kind("event_grounding"):
+        if clause.template in heads:
+            model.report("warning", "missing-value", f"{clause.template} is a fluent: this is about an event of that "
+                         "name", clause.span, f"write the fluent with its value, as in {clause.template}=true")
         if clause.template not in derived and clause.template not in model.inputs:
             model.inputs[clause.template] = "event"
     for clause in model.clauses:
@@ -64,6 +68,7 @@ def find_entities(model: Model) -> None:
             _both(model, template, heads[template])
     _two_ways(model)
     _several_sizes(model)
+    _undeclared(model)
 
 
 def _two_ways(model: Model) -> None:
@@ -88,6 +93,21 @@ def _several_sizes(model: Model) -> None:
             if len(same) > 1 and template != same[0]:
                 model.report("warning", "several-arities", f"{template} and {same[0]} are different events", span,
                              "use the same number of arguments where the same event is meant")
+
+
+def _undeclared(model: Model) -> None:
+    """An event that no inputEntity names, and nearly one that is named but that no rule reads, is a slip."""
+    subjects = [rule.subject for rule in model.rules if isinstance(rule, Declaration) and rule.name == "inputEntity"]
+    named = {flatten(subject)[0] for subject in subjects if isinstance(subject, Atom | Compound)}
+    used = [each for clause in model.clauses for each in references(clause.body) if each[0] == "e"] if named else []
+    unread = named - {template for _, template, _ in used}
+    for _, template, span in used if unread else ():
+        if template not in named and model.inputs.get(template) == "event":
+            names = {name_of(each): each for each in sorted(unread)}
+            near = difflib.get_close_matches(name_of(template), names, 1, 0.8)
+            if near:
+                model.report("warning", "similar-name", f"no inputEntity declares {template}", span,
+                             f"did you mean {names[near[0]]}, which is declared and in no rule?")
 
 
 def find_components(model: Model) -> None:

@@ -8,10 +8,12 @@ from functools import cached_property
 from itertools import count
 from typing import Literal
 
+from eventide.algebra.expressions import ARITHMETIC
 from eventide.algebra.nodes import Output, Plan
 from eventide.analysis.inline import Inlined, Knowledge, Predicate
 from eventide.analysis.patterns import fill, flatten, name_of, variables_in
 from eventide.syntax.diagnostics import Diagnostic, Severity, Span
+from eventide.syntax.printer import term_text
 from eventide.syntax.terms import Compound, ListTerm, Term, Variable, is_ground
 from eventide.syntax.trees import Body, FindAll, Happens, Not, Rule
 
@@ -142,10 +144,18 @@ def are_plain(model: Model, leaves: Sequence[Term], span: Span | None) -> bool:
                          "use several arguments, or a background table with one row per element")
             return False
         if isinstance(leaf, Compound) and not is_ground(leaf):
-            model.report("error", "compound-value", f"the value {leaf} has variables inside", place,
-                         "make them arguments of the fluent; values are constants or single variables")
+            model.report("error", "compound-value", f"the value {term_text(leaf)} has variables inside", place,
+                         "make them arguments of the fluent; values are constants or single variables"
+                         if leaf.functor not in ARITHMETIC else
+                         f"to compute it write {unused(leaf)} is {term_text(leaf)} as a condition, and "
+                         f"{unused(leaf)} here")
             return False
     return True
+
+
+def unused(term: Term) -> str:
+    """A name for a number that is not one of the term's own variables."""
+    return next(name for name in ("N", "M", "Number") if name not in variables_in(term))
 
 
 def may_match(pattern: Sequence[Term], other: Sequence[Term]) -> bool:

@@ -11,6 +11,7 @@ from eventide.analysis.model import Clause, Model, Rejected, are_plain, may_matc
 from eventide.analysis.patterns import flatten, variables_in
 from eventide.analysis.types import table_name
 from eventide.syntax.diagnostics import Span
+from eventide.syntax.printer import term_text
 from eventide.syntax.terms import Compound, ListTerm, Term, Variable, arguments_of, functor_of
 from eventide.syntax.trees import Call
 
@@ -28,6 +29,10 @@ _OF_PROLOG = {
     "retractall": "what changes is a fluent: write terminatedAt", "once": "write the goal alone",
     "nl": "rules print nothing; remove it", "consult": "give the file with --background",
 }
+
+_COUNTED, _GIVEN = "count with findall(X, Goal, List), length(List, N)", "give it as an argument of an event"
+_AGGREGATES = {**dict.fromkeys(("count", "number_of", "aggregate_count"), _COUNTED),
+               **dict.fromkeys(("sum", "total", "avg", "average", "mean", "median", "stddev"), _GIVEN)}
 
 
 def initiations_name(template: str, kind: str) -> str:
@@ -143,12 +148,13 @@ class Sources:
         name = table_name(predicate)
         for argument in arguments:
             if isinstance(argument, Compound | ListTerm):
-                if predicate[0] in _OF_PROLOG and predicate[0] not in self._arities():
+                if (predicate[0] in _OF_PROLOG or predicate[0].lower() in _AGGREGATES) and \
+                        predicate[0] not in self._arities():
                     self._missing(predicate, call.span)
                 else:
                     self.model.report("error", "compound-argument",
-                                      f"{predicate[0]}/{predicate[1]} is used with the compound argument {argument}",
-                                      call.span, "background tables hold plain values")
+                                      f"{predicate[0]}/{predicate[1]} is used with the compound argument "
+                                      f"{term_text(argument)}", call.span, "background tables hold plain values")
                 return n.Unit()
         options: list[n.Node] = []
         if predicate in self.model.knowledge.facts or self.model.tables.get(predicate[0]) == predicate[1]:
@@ -178,7 +184,9 @@ class Sources:
         if predicate in self._reported:  # once, where it is first used
             return
         self._reported.add(predicate)
-        if name not in known and name in _OF_PROLOG:
+        if name not in known and name.lower() in _AGGREGATES:
+            hint = f"rules do not compute {name} over many facts: {_AGGREGATES[name.lower()]}"
+        elif name not in known and name in _OF_PROLOG:
             hint = f"Prolog's {name} is not part of the language: {_OF_PROLOG[name]}"
         elif name in known:
             hint = f"{name} is known with {known[name]} arguments, here it has {arity}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+
 from eventide.algebra.nodes import Inertia
 from eventide.analysis.entities import references
 from eventide.analysis.model import Model
@@ -20,9 +22,12 @@ def find_unused(model: Model) -> None:
             if isinstance(body, Inertia) and not body.initial and definition.name not in begun:
                 clause = model.about(definition.name)[0]
                 other = next((t for t in begun if name_of(t) == name_of(definition.name)), None)
+                near = difflib.get_close_matches(name_of(definition.name), sorted({name_of(t) for t in begun}), 1, 0.8)
                 model.report("warning", "never-initiated", f"nothing initiates {definition.name}, so it never holds",
-                             clause.span, "add an initiatedAt rule" if other is None else
-                             f"{other} is initiated: check the number of arguments and their nesting")
+                             clause.span, f"{other} is initiated: check the number of arguments and their nesting"
+                             if other is not None else f"did you mean {near[0]}?" if near else
+                             "add an initiatedAt rule")
+    _terminations(model, values)
     _delays(model, values)
     _repetitions(model)
     for clause in model.clauses:
@@ -44,6 +49,16 @@ def values_of(model: Model) -> dict[str, set[str] | None]:
         else:
             known.add(str(head))
     return values
+
+
+def _terminations(model: Model, values: dict[str, set[str] | None]) -> None:
+    """Terminations of values that no rule gives."""
+    for clause in model.of_kind("terminated"):
+        known = values.get(clause.template)
+        if known and not isinstance(clause.value, Variable) and str(clause.value) not in known and \
+                not model.about(clause.template, "grounding"):
+            model.report("warning", "unknown-value", f"no rule gives {clause.template} the value {clause.value}, so "
+                         "there is nothing to terminate", clause.span, f"its values are {', '.join(sorted(known))}")
 
 
 def _delays(model: Model, values: dict[str, set[str] | None]) -> None:

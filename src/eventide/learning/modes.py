@@ -177,8 +177,8 @@ class _ModeReader:
         if term is None or clause.body is not None:
             directive = term is None and isinstance(clause.body, Compound) and clause.body.functor in _FORMS
             self.say("error", "rule-in-modes", "a rule among mode declarations", clause.span,
-                     "leave out ':-': declarations stand alone" if directive else
-                     "put a bottom rule between <bottom> and <bottom>; other rules are background knowledge")
+                     "put a bottom rule between <bottom> and <bottom>; other rules are background knowledge"
+                     if not directive else "leave out ':-': declarations stand alone")
             return
         assert clause.span is not None
         if _is_comment(self.lines[clause.span.line - 1]):

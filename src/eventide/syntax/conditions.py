@@ -11,7 +11,21 @@ from eventide.syntax.printer import term_text
 from eventide.syntax.rewriting import variables_in, with_fresh_anonymous
 from eventide.syntax.shapes import tight_text
 from eventide.syntax.terms import Atom, Compound, Number, Term, Variable, variables_of
-from eventide.syntax.trees import Body, Call, Changed, Condition, Cut, FindAll, Guard, Holds, Is, Length, Not, Or
+from eventide.syntax.trees import (
+    Body,
+    Call,
+    Changed,
+    Condition,
+    Cut,
+    FindAll,
+    Guard,
+    Holds,
+    HoldsFor,
+    Is,
+    Length,
+    Not,
+    Or,
+)
 from eventide.syntax.vocabulary import (
     ALLEN_MODES,
     ALLEN_RELATIONS,
@@ -31,6 +45,7 @@ _NO_GOALS = {":-": "remove ':-': the head and the conditions have one between th
              **dict.fromkeys(("+", "-", "*", "/", "//", "**", "^"), _COMPUTED)}
 """Operators that make no condition, and what to write."""
 _CONSTANTS = frozenset(("pi", "e", "inf", "infinite", "nan", "epsilon"))
+_DURATIONS = frozenset(("duration", "dur", "intdur", "intduration", "lasts", "length"))
 _MAX_BRANCHES, _MAX_NESTED_TESTS = 40, 3
 
 
@@ -198,12 +213,30 @@ class BodyReader(IntervalReader):
         """A background predicate, unless it is a misspelt condition."""
         name = term.functor
         near = closest(name, tuple(CONDITIONS))
+        if (name, len(term.args)) not in self.defined and self._is_boundary(term):
+            return None
+        if self.role == "interval" and name.lower() in _DURATIONS and (name, len(term.args)) not in self.defined and \
+                isinstance(term.args[0], Variable) and term.args[0].name in self.bound:
+            self.error("misspelt-condition", f"unknown condition '{name}'", term,
+                       f"the intervals that last longer than N are intDurGreater({term.args[0]}, N, I)")
+            self.bound.update(variable.name for variable in variables_of(term))  # one problem, not two
+            return None
         if near is not None and (name, len(term.args)) not in self.defined and \
                 (has_pair(term) or names_any(term, self.bound | self.head_variables)):
             self.error("misspelt-condition", f"unknown condition '{name}'", term, f"did you mean '{near}'?")
             return None
         self.mentioned.update(variable.name for variable in variables_of(term))
         return Call(term, term.span)
+
+    def _is_boundary(self, term: Compound) -> bool:
+        """Whether a goal is `start(F=V, T)` or `start(F=V)`, which is then said."""
+        if term.functor not in ("start", "startI", "end") or self.role == "static" or \
+                not has_pair(Compound("", term.args[:1])) or len(term.args) > 2:
+            return False
+        time = term_text(term.args[1]) if len(term.args) == 2 else "T"
+        self.error("misspelt-condition", f"'{term.functor}' is an event, not a condition", term,
+                   f"write happensAt({term.functor}({tight_text(term.args[0])}), {time})")
+        return True
 
     def find_all(self, term: Compound) -> Condition | None:
         """`findall(template, goals, list)`."""
@@ -228,6 +261,15 @@ class BodyReader(IntervalReader):
             self.bound.add(term.args[0].name)  # one problem, not two
             return ()
         goals = self.scoped(term.args[0])
+        if self.role == "interval" and len(goals) == 1 and isinstance(goals[0], HoldsFor):
+            interval = goals[0].interval
+            others = sorted(self.bound - {str(interval)}) or ["I0"]
+            self.error("point-in-static", "a negation gives no intervals", term,
+                       f"write holdsFor({tight_text(goals[0].pair)}, {interval}) without '{term.functor}', and take "
+                       f"{interval} away: "
+                       f"relative_complement_all({others[-1]}, [{interval}], I)")
+            self.bound.add(str(interval))  # one problem, not two
+            return ()
         match goals:
             case (Guard(interval, nonempty),):
                 return (Guard(interval, not nonempty, term.span),)

@@ -183,9 +183,16 @@ def _is_head(head: Atom | Compound, heads: HeadReader) -> bool:
         heads.report.append(Diagnostic("error", "missing-arrow", "':-' is missing between the head and its conditions",
                                        place, "write ':-' instead of ','"))
         return False
+    first = functor_of(head)[0] if isinstance(head, Atom) else head.args[0]
+    if functor == ":" and isinstance(first, Number) and 0 <= first.value <= 1:
+        heads.error("bad-probability", "':' does not give a rule its probability", head.args[0],  # type: ignore[union-attr]
+                    f"write {term_text(first)}::, with two colons")
+        return False
     hint = {
         "-": "remove '-': rules are not items of a list" if functor_of(head)[1] == 1 else "write ':-' instead of '-'",
-        ",": "one head for each clause: write ':-' before its conditions, or '.' after a fact",
+        ",": "a clause has one head: write a rule for each, with the same conditions" if isinstance(head, Compound)
+             and all(functor_of(each)[0] in HEADS for each in head.args) else
+             "one head for each clause: write ':-' before its conditions, or '.' after a fact",
         "-->": "grammar rules are not part of the language",
         "\\+": "a head cannot be negated: use terminatedAt, or another value of the fluent",
         "not": "a head cannot be negated: use terminatedAt, or another value of the fluent",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Literal
 
@@ -12,6 +13,7 @@ from eventide.syntax.rewriting import renumbered, variables_in
 from eventide.syntax.shapes import Shapes, tight_text
 from eventide.syntax.terms import Atom, Compound, ListTerm, Number, Term, Variable, arguments_of, functor_of, is_ground
 from eventide.syntax.trees import (
+    Allen,
     BackgroundClause,
     Body,
     ChangeRule,
@@ -22,6 +24,7 @@ from eventide.syntax.trees import (
     Grounding,
     Happens,
     InitialRule,
+    IntervalOperation,
     Postponable,
     Rule,
     StaticRule,
@@ -140,9 +143,12 @@ class HeadReader(Shapes):
             return []
         is_bound = any(variable.name == interval.name for variable in variables_in(conditions))
         if not is_bound and len(self.report) == before:
-            self.error("unbound-interval", f"no condition gives {interval} its intervals", interval,
-                       "end the rule with an operation such as union_all([I1, I2], "
-                       f"{interval}), or holdsFor(F=V, {interval})")
+            last = next((each.output for each in conditions[-1:] if isinstance(each, IntervalOperation | Allen)), None)
+            used = Counter(variable.name for variable in variables_in(conditions))
+            other = last if isinstance(last, Variable) and used[last.name] == 1 else None
+            self.error("unbound-interval", f"no condition gives {interval} its intervals", other or interval,
+                       f"end the rule with an operation such as union_all([I1, I2], {interval}), or holdsFor(F=V, "
+                       f"{interval})" if other is None else f"write {interval} instead of {other}")
         return [] if pair is None else self.finished(StaticRule(pair, interval, conditions, span), reader)
 
     def holds_at(self, head: Compound, body: Term | None, span: Span | None) -> list[Rule]:

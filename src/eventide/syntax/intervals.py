@@ -56,6 +56,11 @@ class IntervalReader(Shapes):
             kind: Literal["longer", "shorter"] = "longer" if name == "intDurGreater" else "shorter"
             return None if base is None or output is None else IntervalOperation(
                 kind, base, (), amount, output, term.span)
+        if isinstance(args[-1], ListTerm) and isinstance(args[-2], Variable):
+            self.error("not-a-list", "the result stands before the list", term, f"write {name}("
+                       f"{', '.join(map(term_text, (*args[:-2], args[-1], args[-2])))})")
+            self.bound.update(variable.name for variable in variables_of(args[-2]))  # one problem, not two
+            return None
         base = self.input(args[0]) if len(args) == 3 else None
         inputs = self.inputs(name, args[-2])
         output = self.output(args[-1])

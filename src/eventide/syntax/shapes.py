@@ -61,8 +61,15 @@ class Shapes:
             self.error("wrong-arity", f"'{name}' takes {count} arguments, not {len(args)}: the result is missing", term,
                        f"write {name}({', '.join(map(term_text, args))}, I)")
             return False
+        right = " or ".join(forms)
+        if len(args) == 3 and name in ("initiatedAt", "terminatedAt") and has_pair(Compound("", args[:1])):
+            if has_pair(Compound("", args[1:2])):
+                right = f"a rule for each fluent: {name}({tight_text(args[0])}, {term_text(args[2])}) :- …"
+            elif isinstance(args[2], Number) and 0 <= args[2].value <= 1:
+                right = f"the probability before the head: {term_text(args[2])}::{name}({tight_text(args[0])}, " \
+                        f"{term_text(args[1])})"
         self.error("wrong-arity", f"'{name}' takes {count} argument{'s' * (count != '1')}, not {len(args)}", term,
-                   f"write {' or '.join(forms)}")
+                   f"write {right}")
         return False
 
     def _value_apart(self, name: str, args: tuple[Term, ...], forms: tuple[str, ...]) -> str | None:
@@ -167,7 +174,7 @@ class Shapes:
         return None
 
 
-def tight_text(term: Term) -> str:
+def tight_text(term: Term | FluentValue) -> str:
     """An argument as people write it, `F=V` without spaces."""
     if isinstance(term, Compound) and term.functor == "=" and len(term.args) == 2:
         return f"{term_text(term.args[0], 699)}={term_text(term.args[1], 699)}"

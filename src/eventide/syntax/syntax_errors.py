@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from eventide.syntax.diagnostics import Diagnostic, Span
 from eventide.syntax.foreign import FORWARDS, at_the_place, at_the_start, ending_of, is_unit, language_of
 from eventide.syntax.tokens import FOREIGN, INFIX, MAX_DIGITS, Places, Token
-from eventide.syntax.vocabulary import HEADS, TEMPORAL
+from eventide.syntax.vocabulary import ALLEN_RELATIONS, HEADS, TEMPORAL
 
 _RULE = "a rule is written initiatedAt(F=V, T) :- conditions."
 _ARROWS = {"=>": "the conclusion comes first", "==>": "the conclusion comes first",
@@ -21,12 +21,15 @@ _WORDS = {"and": "write ','", "or": "write ';' between the alternatives, and par
 _ORDER = ("<", "=<", ">", ">=")
 _ENDS_WITH_PERCENT = re.compile(r"[ \t]*(%[ \t]*(?:\w+|\(.*\))?[ \t]*[.,])[ \t]*(?=[\r\n]|\Z)")
 _LOOKALIKES = {"‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "´": "'", "–": "-", "—": "-",
+               **dict.fromkeys("\u2010\u2011\u2012\u2015\ufe63\uff0d", "-"), "：": ":", "；": ";", "＝": "=",
                "−": "-", "¬": "\\+", "∧": ",", "∨": ";", "←": ":-", "⟵": ":-", "⇐": ":-",
                "≤": "=<", "≥": ">=", "≠": "\\=",
                "，": ",", "（": "(", "）": ")", "。": "."}
 _OPERATIONS = {"∩": "intersect_all([I1, I2], I)", "∪": "union_all([I1, I2], I)",
                "∖": "relative_complement_all(I1, [I2], I)",
                "∈": "member(X, [a, b])", "∀": "\\+ (Condition, \\+ Other)", "∃": "the condition alone"}
+_PERCENT = re.compile(r"[ \t]*%[ \t]*::")
+_KINDS = frozenset({"event", "events", "fluent", "fluents", "input", "output", "entity", "type", "var", "declare"})
 _NAMES = ("happensAt", "holdsAt", "holdsFor", "initiatedAt", "terminatedAt", "initially", "grounding", "findall")
 
 
@@ -85,6 +88,12 @@ def clause_not_ended(tokens: list[Token], at: int, text: str) -> SyntaxProblem:
         return SyntaxProblem("percent-sign", "'%' begins a comment, so the rest of the line is not read",
                              percent.start(1), percent.end(1),
                              "write 'mod' for the remainder of a division; a number has no percent sign")
+    if at == 1 and last.kind == "number":
+        if _PERCENT.match(text, last.end) and last.text.isdigit() and int(last.text) <= 100:
+            return _problem("bad-probability", f"'%' begins a comment: {last.text}% is no probability", last,
+                            f"write {int(last.text) / 100}::, a number from 0 to 1 before the head of a rule")
+        return _problem("not-a-rule", "a number alone is neither a rule nor a fact", last,
+                        f"a probability stands before its rule: {last.text}::initiatedAt(F=V, T) :- conditions.")
     return SyntaxProblem("missing-end", "the clause does not end with '.'", last.end, last.end + 1,
                          f"write '.' after '{last.text}'")
 
@@ -127,6 +136,10 @@ def unexpected(tokens: list[Token], at: int, closing: str | None) -> SyntaxProbl
     shown = f"'{token.text}'"
     if token.kind in ("bad", "comment", "foreign") or token.text == "{":
         return not_a_term(tokens, at)
+    colon = _colon_for_arrow(tokens[:at])
+    if closing is None and colon is not None:
+        return _problem("unknown-arrow", "':' is not the arrow of rules", colon,
+                        "write ':-' between the head and its conditions")
     if closing is None and token.text in TEMPORAL and before.text == ")" and tokens[0].text in HEADS and all(
             each.text != ":-" for each in tokens[:at]):
         return SyntaxProblem("missing-arrow", "':-' is missing between the head and its conditions", before.end,
@@ -144,6 +157,9 @@ def unexpected(tokens: list[Token], at: int, closing: str | None) -> SyntaxProbl
     if token.text == "(" and before.kind in ("word", "quoted"):
         return _problem("space-before-bracket", f"a space between '{before.text}' and '('", token,
                         f"write '{before.text}(' without a space")
+    if token.text == "[" and before.kind == "word" and before.end == token.start:
+        return _problem("unknown-bracket", f"'[' behind the name '{before.text}'", token,
+                        f"arguments stand in round brackets: write {before.text}(…)")
     if token.text in INFIX and token.kind != "quoted":
         return _problem("operator-chain", f"operator {shown} cannot follow here without parentheses", token,
                         _two_comparisons(tokens, at) if token.text in _ORDER
@@ -163,6 +179,18 @@ def unexpected(tokens: list[Token], at: int, closing: str | None) -> SyntaxProbl
     where = f" or '{closing}'" if closing else ", an operator or '.'"
     return _problem("missing-comma", f"missing ','{where} before {shown}", token,
                     f"write ',' between '{before.text}' and {shown}")
+
+
+def _colon_for_arrow(tokens: list[Token]) -> Token | None:
+    """The `:` behind the head of a rule that has no `:-`."""
+    if tokens[0].text not in HEADS or any(each.text == ":-" for each in tokens):
+        return None
+    depth = 0
+    for token in tokens:
+        depth += (token.text in ("(", "[")) - (token.text in (")", "]")) if token.kind == "mark" else 0
+        if depth == 0 and token.text == ":" and token.kind == "symbol":
+            return token
+    return None
 
 
 def _two_comparisons(tokens: list[Token], at: int) -> str:
@@ -186,7 +214,8 @@ def _other_language(tokens: list[Token], at: int) -> SyntaxProblem | None:
             return SyntaxProblem("unknown-arrow", f"'{first.text}' does not begin a rule", first.start, first.end,
                                  f"the conclusion comes first: {_RULE}")
         found = language_of(first.text)
-        hint = f"this looks like {found}; {_RULE}" if found else f"text that is no rule begins with '%'; {_RULE}"
+        hint = f"this looks like {found}; {_RULE}" if found else "remove this line: events and fluents need no " \
+            "declaration" if first.text.lower() in _KINDS else f"text that is no rule begins with '%'; {_RULE}"
         return SyntaxProblem("not-a-rule", "this is neither a rule nor a fact", first.start, token.end, hint)
     if before.text == "!" and before.end == token.start:
         return _problem("unknown-operator", "'!' does not negate", before, f"write '\\+ {token.text}(…)'")
@@ -198,6 +227,9 @@ def _other_language(tokens: list[Token], at: int) -> SyntaxProblem | None:
     if before.text.lower() in _ARROW_WORDS and ":-" in seen:
         return _problem("unknown-operator", f"'{before.text}' cannot stand here", before,
                         "write one rule for each case, or (Test -> A ; B)")
+    if text in ALLEN_RELATIONS and before.kind == "variable" and tokens[at + 1].kind == "variable":
+        return _problem("unknown-operator", f"'{token.text}' is not an operator", token,
+                        f"write allen({text}, {before.text}, {tokens[at + 1].text}, source, I)")
     if text == "is":
         return _problem("unknown-operator", f"'{token.text}' is not an operator", token,
                         "write ==, or \\== for what is different; nothing is NULL: a fact has all its values")
@@ -228,6 +260,11 @@ def not_a_term(tokens: list[Token], at: int) -> SyntaxProblem:
                 each.text != ":-" for each in tokens[:at]):
             return _problem("unknown-arrow", f"{shown} is not the arrow of rules", token,
                             f"{_ARROWS[token.text]}: {_RULE}")
+        if token.text in ("&", "&&", "||") and tokens[0].text == "holdsFor" and before is not None and \
+                before.kind == "variable" and all(each.text != ":-" for each in tokens[:at]):
+            operation = "union_all" if token.text == "||" else "intersect_all"
+            return _problem("unknown-operator", f"{shown} is not an operator", token,
+                            f"write one variable, such as I, and {operation}([I1, I2], I) as the last condition")
         computes = "; to compute a number, 'is'" if token.text == ":=" else ""
         return _problem("unknown-operator", f"{shown} is not an operator", token,
                         f"write '{FOREIGN[token.text]}'{computes}")
@@ -252,6 +289,11 @@ def not_a_term(tokens: list[Token], at: int) -> SyntaxProblem:
     if token.text in ("*", "**") and before is None:
         return _problem("not-a-rule", "this is neither a rule nor a fact", token,
                         f"text that is no rule begins with '%'; {_RULE}")
+    if token.text == ")" and before is not None and before.text == "(" and at > 1 and \
+            tokens[at - 2].kind in ("word", "quoted") and tokens[at - 2].end == before.start:
+        name = tokens[at - 2]
+        return SyntaxProblem("missing-operand", f"'{name.text}' has brackets with nothing inside", name.start,
+                             token.end, f"write {name.text} without brackets, or its arguments inside them")
     if token.text in ("[", "]", ")", "}") and token.kind == "mark":
         return _problem("missing-operand", f"a term is missing before {shown}", token,
                         f"remove the ',' before {shown}" if before and before.text == ","

@@ -1,0 +1,5 @@
+threshold(speed, 5).
+
+initiatedAt(speeding(V)=true, T) :-
+    happensAt(velocity(V, Speed), T),
+    Speed > threshold(speed).

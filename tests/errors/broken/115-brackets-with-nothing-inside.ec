@@ -1,0 +1,1 @@
+initiatedAt(raining=true, T) :- happensAt(rain_start(), T).

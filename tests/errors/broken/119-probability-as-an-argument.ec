@@ -1,0 +1,1 @@
+initiatedAt(rich(X)=true, T, 0.8) :- happensAt(win(X), T).

@@ -1,0 +1,3 @@
+initiatedAt(fast(V)=true, T) :-
+    happensAt(velocity(V, Speed), T),
+    Speed > '5'.

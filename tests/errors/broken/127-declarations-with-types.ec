@@ -1,0 +1,2 @@
+event win(Person).
+initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).

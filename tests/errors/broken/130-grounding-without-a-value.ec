@@ -1,0 +1,3 @@
+person(ann).
+initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).
+grounding(rich(X)) :- person(X).

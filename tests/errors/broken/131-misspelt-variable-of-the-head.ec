@@ -1,0 +1,1 @@
+initiatedAt(close(Vessel, Other)=true, T) :- happensAt(proximity(Vesel, Other), T).

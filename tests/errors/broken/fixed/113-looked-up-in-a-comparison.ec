@@ -1,0 +1,6 @@
+threshold(speed, 5).
+
+initiatedAt(speeding(V)=true, T) :-
+    happensAt(velocity(V, Speed), T),
+    threshold(speed, Limit),
+    Speed > Limit.

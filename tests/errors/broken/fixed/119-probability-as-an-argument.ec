@@ -1,0 +1,1 @@
+0.8::initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).

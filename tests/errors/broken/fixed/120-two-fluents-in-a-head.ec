@@ -1,0 +1,2 @@
+initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).
+initiatedAt(glad(X)=true, T) :- happensAt(win(X), T).
