@@ -60,9 +60,11 @@ def test_learned_durations(folder: Path) -> None:
 
 @pytest.mark.parametrize(("line", "code", "words"), [
     ("probs.csv", 2, ["threshold"]),
-    ("probs.csv --threshold 2", 1, ["threshold is 2", "0 to 1"]),
+    ("probs.csv --threshold 2", 2, ["--threshold", "threshold is 2", "0 to 1"]),
     ("probs.csv --threshold 0.5 --durations 4", 1, ["cannot read the durations"]),
-    ("probs.csv --threshold 0.5 --durations 4,1", 1, ["give a memory"]),
+    ("probs.csv --threshold 0.5 --durations 4,1", 2, ["--memory", "give a memory"]),
+    ("probs.csv --threshold 0.5 --resolver fifo", 2, ["give a memory"]),
+    ("probs.csv --threshold 0.5 --memory 4 --resolver fifo --durations 4,1", 2, ["makes no use of durations"]),
     ("probs.csv --threshold 0.5 --memory 4 --durations 4,x", 2, ["MEAN,SD"]),
     ("probs.csv --threshold 0.5 --memory -1", 2, ["memory"]),
     ("probs.csv --threshold 0.5 --resolver best", 2, ["resolver"]),

@@ -60,3 +60,15 @@ kind = "console"
     told = capsys.readouterr().err
     assert "streams on Spark are for the Event Calculus" in told and "--step N --emit changes" in told
     assert not (folder / "state").exists()
+
+
+@pytest.mark.parametrize(("options", "told"), [
+    (["--at", "noon"], "Invalid value for '--at': 'noon' says no times"),
+    (["--at", "every:0"], "Invalid value for '--at': answers are asked for at every 0"),
+    (["--step", "0"], "Invalid value for --step: the step is 0"),
+    (["--step", "-1/2"], "Invalid value for --step: the step is -1/2"),
+])
+def test_options_without_a_meaning_are_wrong_usage(options: list[str], told: str, folder: Path,
+                                                   capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "tick.mtl", "--events", "absent.facts", *options]) == 2
+    assert told in capsys.readouterr().err

@@ -64,5 +64,7 @@ def test_what_is_wrong(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert not (folder / "sea").exists()
     assert main(["signals", "bad.csv", "-o", "sea", "--bad-rows", "skip"]) == 0
     assert "rejected 1: unreadable" in capsys.readouterr().err
+    assert main(["signals", "bad.csv", "-o", "lake", "--preset", "dna"]) == 2
+    assert "Invalid value for '--preset': there is no preset 'dna'" in capsys.readouterr().err
     assert main(["-q", "run", "rules.ec", "--events", "sea"]) == 1
     assert "no event that the program knows" in capsys.readouterr().err

@@ -9,7 +9,7 @@ import typer
 
 from eventide.cli.account import count_of
 from eventide.cli.messages import messages
-from eventide.cli.options import check_ending, check_inputs_stay
+from eventide.cli.options import check_ending, check_inputs_stay, values_of
 from eventide.cli.output import write_result
 
 
@@ -58,11 +58,19 @@ def intervals(
     check_inputs_stay(out, [probs])
 
     from eventide.formats.results import sorted_columns
-    from eventide.probability import Durations
+    from eventide.probability import Durations, Recogniser
     from eventide.probability import intervals as recognise
+    from eventide.probability.intervals import units
 
+    with values_of("--threshold"):
+        units(threshold)
+    known = _durations(durations)
+    if isinstance(known, str):
+        known = Durations.load(known)
+    with values_of("--memory", "--durations", "--resolver"):
+        Recogniser(threshold, memory, known, resolver=resolver)
     found = recognise(
-        probs, threshold, memory, _durations(durations), resolver=resolver, batch=batch, credible=credible, seed=seed,
+        probs, threshold, memory, known, resolver=resolver, batch=batch, credible=credible, seed=seed,
         step=step, gaps=gaps, time_unit=time_unit)
     write_result([sorted_columns(found.to_arrow(_name(probs)))], out)
     if learn is not None:

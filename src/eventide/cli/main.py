@@ -181,4 +181,5 @@ def _report_usage(error: typer.TyperException, arguments: list[str]) -> None:
     messages.json |= "--json" in arguments
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "eventide"
-    messages.problem(error.format_message(), f"{path} --help shows what it takes")
+    told = error.format_message().replace(": Value error, ", ": ")  # the parser's word for it says nothing
+    messages.problem(told, f"{path} --help shows what it takes")

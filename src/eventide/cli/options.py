@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
 import typer
+
+from eventide.errors import EventideError
 
 
 def time_or_length(text: str) -> int | Fraction:
@@ -15,6 +19,17 @@ def time_or_length(text: str) -> int | Fraction:
     except (ValueError, ZeroDivisionError):
         raise typer.BadParameter(f"{text!r} is no number; write 12, or for DatalogMTL 7/2 or 3.5") from None
     return int(number) if number.denominator == 1 else number
+
+
+@contextmanager
+def values_of(*options: str) -> Iterator[None]:
+    """What is refused inside is a wrong value of these options: wrong usage. Problems in files stay what they are."""
+    try:
+        yield
+    except EventideError as error:
+        if error.diagnostics:
+            raise
+        raise typer.BadParameter(str(error), param_hint=list(options)) from None
 
 
 def refuse_options(language: str, given: dict[str, tuple[object, str]]) -> None:

@@ -11,7 +11,7 @@ import typer
 
 from eventide.cli.account import Watch, account, conclude, tell_of_facts, tell_of_warnings, too_late
 from eventide.cli.messages import messages
-from eventide.cli.options import chosen_names, get_ready, refuse_options, time_or_length
+from eventide.cli.options import chosen_names, get_ready, refuse_options, time_or_length, values_of
 from eventide.cli.output import write_bad, write_late, write_result
 from eventide.cli.profile import Profiling, tell_of_profile
 from eventide.cli.progress import progress
@@ -48,7 +48,7 @@ def run(
     tick: Annotated[int, typer.Option(metavar="N", help="Distance of neighbouring time-points.", min=1)] = 1,
     emit: Annotated[Literal["timeline", "windows", "changes"] | None, typer.Option(
         help="The final intervals, those of each window, or what changes from one query time to the next "
-        "[default: timeline; with --follow changes].")] = None,
+        "[default: timeline; with `--follow` changes].")] = None,
     engine: Annotated[Literal["local", "spark"], typer.Option(
         help="Where it runs: in this process, or on Spark.")] = "local",
     spark_master: Annotated[str | None, typer.Option(
@@ -300,8 +300,12 @@ def _check_probabilities(probabilistic: bool, need: dict[str, object],
 
 
 def _uncertainty(threshold: str | None, history: Literal["marginal", "exact"]) -> Uncertainty:
+    from eventide.probability.intervals import units
     from eventide.probability.recognition import Uncertainty
 
+    if threshold is not None:
+        with values_of("--threshold"):
+            units(threshold)
     return Uncertainty(history, threshold)
 
 

@@ -12,7 +12,7 @@ import typer
 
 from eventide.cli.account import Watch, account, conclude, count_of, tell_of_facts, tell_of_warnings, too_late
 from eventide.cli.messages import messages
-from eventide.cli.options import chosen_names
+from eventide.cli.options import chosen_names, values_of
 from eventide.cli.output import write_bad, write_late, write_result
 from eventide.cli.profile import Profiling, tell_of_profile
 
@@ -51,6 +51,7 @@ def run_mtl(path: str, events: list[str], options: MtlOptions, out: Path | None)
     """Materialise a program over its facts, or run it over them as a stream, and write the intervals."""
     from eventide.engine.recognition import Counts
     from eventide.formats.results import sorted_columns
+    from eventide.mtl.streaming import Moments
     from eventide.program import load
 
     if options.emit == "windows":
@@ -58,6 +59,11 @@ def run_mtl(path: str, events: list[str], options: MtlOptions, out: Path | None)
     if options.emit == "changes" and (options.step is None or options.at is not None or options.engine == "spark"):
         raise typer.BadParameter("changes are told --step by step, as intervals and in this process",
                                  param_hint="--emit")
+    if options.step is not None and options.step <= 0:
+        raise typer.BadParameter(f"the step is {options.step}; it must be more than 0", param_hint="--step")
+    if options.at is not None:
+        with values_of("--at"):
+            Moments.of(options.at)
     if options.delay is not None and options.emit != "changes":
         raise typer.BadParameter("this needs --emit changes", param_hint="--delay")
     watch = Watch(profile=options.profile.is_wanted)

@@ -9,6 +9,7 @@ import typer
 
 from eventide.cli.account import count_of
 from eventide.cli.messages import messages
+from eventide.cli.options import values_of
 from eventide.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -60,10 +61,14 @@ def signals(
     from eventide.signals.cleaning import Cleaning
     from eventide.signals.critical import Thresholds
     from eventide.signals.fact_files import make_facts
+    from eventide.signals.layouts import layout_of
     from eventide.signals.proximity import Nearness
 
     thresholds = Thresholds(gap=gap, stop_speed=stop_speed, stop_leave=max(1.0, 2 * stop_speed), slow_speed=slow_speed,
                             slow_leave=1.1 * slow_speed, speed_ratio=speed_ratio, turn=turn)
+    if preset is not None:
+        with values_of("--preset"):
+            layout_of(preset, None)
     with progress("step") as step:
         made = make_facts(positions, out, preset=preset, mapping=mapping,
                           cleaning=Cleaning(max_speed=max_speed, any_vessel=any_vessel), thresholds=thresholds,
