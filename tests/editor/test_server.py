@@ -213,6 +213,28 @@ def test_background_that_is_open_counts_as_it_is_there(editor: Editor) -> None:
     assert "m.ec:1: " in editor.change("l.ec", rule)[0]["message"]
 
 
+@pytest.mark.parametrize("comment", ["% background: ../shore/places.ec\n", ""])
+def test_what_is_typed_in_the_background_shows_in_the_rules(tmp_path: Path, comment: str) -> None:
+    """Also before it is saved; and when it is closed without being saved, what is on disk counts."""
+    (tmp_path / "shore").mkdir()
+    started, places = Editor(tmp_path / "shore"), tmp_path / "shore" / "places.ec"
+    places.write_text("harbour(brest).\n", encoding="utf-8")
+    assert started.open("places.ec", "harbour(brest).\n") == []
+    rule = f"{comment}initiatedAt(f(V)=true, T) :- happensAt(e(V), T), quay(V).\n"
+    assert [each["code"] for each in started.open("a.ec", rule)] == ["missing-background"]
+    assert started.change("places.ec", "quay(brest).\n") == []
+    assert started.problems("a.ec") == []
+    started.change("places.ec", "harbour(brest).\n")
+    assert [each["code"] for each in started.problems("a.ec")] == ["missing-background"]
+    started.change("places.ec", "quay(brest).\n")
+    assert started.problems("a.ec") == []
+    started.tell("textDocument/didClose", {"textDocument": {"uri": started.uri("places.ec")}})
+    assert [each["code"] for each in started.problems("a.ec")] == ["missing-background"]
+    started.open("places.ec", "quay(brest).\n")
+    assert started.problems("a.ec") == []
+    assert started.leave() == 0
+
+
 @pytest.mark.parametrize("path", ["network/network.mtl", "city/city.lars", "content/content.lars", "toy/rules.ec"])
 def test_rules_that_are_shipped_have_no_errors(editor: Editor, path: str) -> None:
     file = APPLICATIONS / path

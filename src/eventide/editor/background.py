@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from os.path import normpath
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -74,7 +75,7 @@ class Library(Generic[Parsed]):
         found: Found[Parsed] = Found()
         for each in names:
             name, _, file = each.name.rpartition("=")
-            path = folder / file.strip()
+            path = Path(normpath(folder / file.strip()))  # as an editor writes it
             try:
                 if path.name.endswith(self._endings) and not name:
                     found.parsed[str(path)] = self.file(path)

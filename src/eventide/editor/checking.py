@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from os.path import normpath
 from pathlib import Path
 from typing import Any, Literal
 
@@ -74,6 +75,13 @@ class Checker:
                                    "a defect of Eventide; please report it")]
         return Checked(source, text, language, _own(problems, source), Names([]), {source: text})
 
+    def reads(self, checked: Checked, path: str) -> bool:
+        """Whether a text was checked with a file as its background, or would be now."""
+        if path in checked.texts:
+            return path != checked.source
+        library: Library[Any] = self._rules if checked.language == "ec" else self._lars
+        return checked.language != "mtl" and path in _background(library, checked.source, checked.text)[0].parsed
+
     def _event_calculus(self, source: str, text: str) -> Checked:
         parsed = parse_rules(text, source, self._recent)
         occurrences = list(event_calculus(parsed.rules))
@@ -119,7 +127,7 @@ def _background(library: Library[Any], source: str, text: str) -> tuple[Found[An
     named = named_in(text, source)
     if named is None:
         return library.beside(path), path
-    return library.named(path.parent, [each for each in named if path.parent / each.name != path]), path
+    return library.named(path.parent, [each for each in named if normpath(path.parent / each.name) != source]), path
 
 
 def _is_background(parsed: ParsedProgram) -> bool:

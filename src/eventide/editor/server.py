@@ -124,6 +124,15 @@ class RuleServer(LanguageServer):
             self.forget(document.uri)
             self.publish(document.uri)
 
+    def publish_readers(self, uri: str) -> None:
+        """Check those texts anew of which an open file is the background, or was it before it changed."""
+        path = to_fs_path(uri)
+        for document in list(self.workspace.text_documents.values()):
+            known = self._known.get(document.uri)
+            if path is not None and known is not None and self._checker.reads(known[2], path):
+                self.forget(document.uri)
+                self.publish(document.uri)
+
     def location(self, checked: Checked, occurrence: Occurrence) -> lsp.Location:
         """The name of an occurrence, in whichever file it is."""
         source = occurrence.span.source
@@ -153,6 +162,7 @@ def build_server(version: str) -> RuleServer:
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
         server.publish(params.text_document.uri)
+        server.publish_readers(params.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     async def changed(params: lsp.DidChangeTextDocumentParams) -> None:
@@ -162,7 +172,10 @@ def build_server(version: str) -> RuleServer:
             return
         server.publish(uri)
         await asyncio.sleep(REST)
-        if server.is_now(uri, version) and gc.get_count()[0] > _MUCH:
+        if not server.is_now(uri, version):
+            return
+        server.publish_readers(uri)
+        if gc.get_count()[0] > _MUCH:
             gc.collect()
             gc.freeze()  # rules that are remembered are not gone through again; as trees they leave by being counted
 
@@ -178,6 +191,7 @@ def build_server(version: str) -> RuleServer:
     def closed(params: lsp.DidCloseTextDocumentParams) -> None:
         server.forget(params.text_document.uri)
         server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(params.text_document.uri, []))
+        server.publish_readers(params.text_document.uri)  # what was not saved is not there any more
 
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hovered(params: lsp.HoverParams) -> lsp.Hover | None:
