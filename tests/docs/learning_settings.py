@@ -20,7 +20,7 @@ def table() -> str:
         about = _attribute_docstrings(kind)
         for each in fields(kind):  # type: ignore[arg-type]
             if each.default is not MISSING or each.default_factory not in (Search, AdaGrad):
-                text = f"{prefix}{about.get(each.name, each.name.replace('_', ' '))}".replace("|", "\\|")
+                text = f"{prefix}{about[each.name]}".replace("|", "\\|")
                 rows.append(f"| `{each.name}` | `{_default(each)}` | {text} |")
     return "\n".join(rows)
 

@@ -49,10 +49,12 @@ class Search:
     """How much is done for one step: initiations that are tried, the most promising first, times terminations / 64
     times runs. With less data than that, steps are exact."""
     most_rules: int = 10
+    """The most rules of a theory."""
     grown: int = 20
     """The most conditions of a rule that grows condition by condition, where shorter ones leave many mistakes; 0 for
     none. Theories with such rules are taken if they leave half as many."""
     literal_cost: int = 1
+    """What a literal costs, in mistakes: a condition stays if it saves more."""
     missed_cost: int = 1
     """What a false negative costs."""
     false_cost: int = 1

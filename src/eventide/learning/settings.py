@@ -62,14 +62,19 @@ class Settings:
     """`counts`: the logarithm of right over wrong groundings, at least `initial_weight`. `adagrad`: the paper's."""
     adagrad: AdaGrad = field(default_factory=AdaGrad)
     initial_weight: float = INITIAL
+    """The weight of a rule that is new, and the least that `counts` gives."""
     specialise: bool = False
     """Whether rules get further conditions by Hoeffding tests; with `oled` they always do."""
     score: Score = "gain"
+    """What decides between further conditions: information `gain`, `precision` or `f-score`."""
     hoeffding_delta: float = 0.05
+    """How probable it may be that a Hoeffding test takes a condition that is not the best."""
     ties: float = 0.05
+    """Where the test is finer than this and cannot tell the two best apart, they count as equal: the first is taken."""
     least_seen: int = 0
     """Observations before a tie is broken."""
     least_gain: float = 1e-7
+    """With the score `gain`: a condition that gains less is not taken."""
     mean_of_batches: bool = False
     """Whether the lead of the best is its mean over batches, as in the authors' program, or what it is now."""
     least_covered: float = 0.0
@@ -77,9 +82,11 @@ class Settings:
     prune_precision: float = 0.0
     """Rules below this precision are dropped once they have `prune_after` groundings; 0 for none."""
     prune_after: int = 100
+    """How many groundings a rule must have before its precision can drop it."""
     drift: bool = False
     """Whether to forget what is older than an increase of mistakes."""
     drift_delta: float = 0.002
+    """How probable it may be that an increase of mistakes is taken for one where there is none."""
 
     def __post_init__(self) -> None:
         check_kinds(self)

@@ -50,8 +50,11 @@ class AdaGrad:
     """
 
     rate: float = 1.0
+    """How large the first steps of weights are."""
     regularization: float = 0.001
+    """How strongly weights are pulled to 0."""
     delta: float = 1.0
+    """What is added to the root of the squares of the gradients: larger, smaller steps."""
 
     def __post_init__(self) -> None:
         for name, least in (("rate", "positive"), ("regularization", "0 or more"), ("delta", "0 or more")):
