@@ -120,6 +120,41 @@ def test_labels_without_rows_are_told(files: list[str], capsys: pytest.CaptureFi
     assert not Path("rules.ec").exists()
 
 
+def test_labels_at_no_observed_point_are_told(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    for text in ("stream,time,who\nv0,100,ann\nv0,101,ann\n", "stream,start,end,who\nv0,100,102,ann\n"):
+        Path("rich.csv").write_text(text)
+        assert main([*files, "-o", "rules.ec"]) == 1
+        assert "rich holds at no observed time-point" in capsys.readouterr().err
+    assert not Path("rules.ec").exists()
+
+
+def test_labels_of_things_without_facts_are_told(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    Path("rich.csv").write_text("stream,time,who\nv0,3,ann\nv0,3,zoe\nv0,4,zoe\nv1,3,zoe\n")
+    assert main([*files, "-o", "rules.ec"]) == 0
+    assert "rich: 3 labels about things that no fact of the stream names count as missed" in capsys.readouterr().err
+    assert main([*files, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["targets"]["rich"]["unnamed_labels"] == 3
+
+
+def test_rules_are_counted_as_they_are_written(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """OLED has rules without conditions at first, which do not count."""
+    assert main([*files, "-o", "rules.ec", "--method", "oled", "--batch", "5"]) == 0
+    told = capsys.readouterr().err
+    assert f"wrote {Path('rules.ec').read_text().count('weight(')} rules to rules.ec" in told
+    assert "rich: 3 rules with" in told and "wrote 2 rules" in told
+
+
+def test_dates_need_a_unit(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    for name in people():
+        head, *rows = (line.split(",") for line in Path(f"{name}.csv").read_text().splitlines())
+        dated = [",".join([row[0], f"2025-06-14 08:{int(row[1]):02}:00", *row[2:]]) for row in rows]
+        Path(f"{name}.csv").write_text("\n".join([",".join(head), *dated, ""]))
+    assert main([*files, "-o", "rules.ec"]) == 1
+    assert "declare one of s, ms, us, ns (--time-unit s" in capsys.readouterr().err
+    assert main([*files, "-o", "rules.ec", "--time-unit", "s"]) == 0
+    assert "wrote 2 rules" in capsys.readouterr().err
+
+
 def test_each_stream_has_a_folder_of_facts(files: list[str]) -> None:
     """Whatever streams are called: none leads out of the folder, no two share one."""
     names = {"v0": "..", "v1": "a/b", "v2": "a_b"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +153,9 @@ PROBLEMS: dict[str, tuple[dict[str, Any], str]] = {
     "streams in some tables": ({"win": pa.table({"stream": [0, 1], "time": [1, 2], "who": ["ann", "bob"]}),
                                 "lose": pa.table(LOSES), "rich": pa.table(LOSES)},
                                r"the table lose has no column stream \(or video\), but win does"),
+    "a start without an end": ({"win": pa.table(WINS), "rich": pa.table({"start": [2], "who": ["ann"]})},
+                               "a column start without a column end"),
+    "a date": ({"win": pa.table({"time": ["2025-06-14"], "who": ["ann"]})}, "no unit of time is declared"),
     "an object": ({"win": 7}, "cannot read examples from a int")}
 
 
@@ -165,7 +169,8 @@ def test_what_is_wrong_is_told(case: str) -> None:
 def test_what_is_wrong_with_background_is_told(tmp_path: Path) -> None:
     own = modes("modeh(initiatedAt(f(+p),+time))\nmodeb(happensAt(e(+p),+time))\ninputPredicate(v(+p,#n,+time))")
     for text, column, message in (("{a}.", [1], "several answer sets"), (":- not b.", [1], "no answer set"),
-                                  ("a :- b", [1], "clingo cannot read"), ("a.", [0.5], "whole numbers only")):
+                                  ("a :- b", [1], "clingo cannot read"), ("a.", [0.5], "whole numbers only"),
+                                  ("a.", [1 << 31], "have 32 bits"), ("a.", [-(1 << 31)], "have 32 bits")):
         (tmp_path / "b.lp").write_text(text)
         with pytest.raises(EventideError, match=message):
             observations_of(own, {"v": pa.table({"time": [1], "p": ["x"], "n": column}),
@@ -175,6 +180,21 @@ def test_what_is_wrong_with_background_is_told(tmp_path: Path) -> None:
     (tmp_path / "e.lp").write_text("a :- b.")
     with pytest.raises(InputError, match="a rule among the facts of examples"):
         read_examples(own, tmp_path / "e.lp")
+
+
+@pytest.mark.parametrize("form", ["text", "datetimes"])
+def test_times_that_are_dates(form: str, plain: list[Any]) -> None:
+    def dates(seconds: list[int | None]) -> Any:
+        column = pa.array(seconds, pa.timestamp("s"))
+        return column if form == "datetimes" else pa.array(
+            [None if each is None else f"1970-01-01 00:00:0{each}" for each in seconds])
+
+    given = {"win": {**WINS, "time": dates(WINS["time"])}, "lose": {**LOSES, "time": dates(LOSES["time"])},
+             "rich": {"start": dates([2, 3]), "end": dates([7, None]), "who": ["ann", "bob"]}}
+    found = read_examples(modes(), {name: pa.table(each) for name, each in given.items()}, time_unit="s")
+    assert shown(found.examples("rich")) == plain
+    with pytest.raises(InputError, match="time_unit is 'h', expected 's', 'ms', 'us' or 'ns'"):
+        read_examples(modes(), {}, time_unit="h")  # type: ignore[arg-type]
 
 
 DAYS = MODES + "inputPredicate(happensAt(day,+time))\n"
@@ -230,6 +250,31 @@ def test_learning_goes_on(learnt: Learned) -> None:
     assert by_parts.partial_fit(people(), batch=10) is by_parts
     assert {row["stream"] for row in by_parts.curve.to_pylist()} == {"v0", "v1", "v2"}
     assert [rule.clause for rule in by_parts.rules] == [rule.clause for rule in learnt.rules]
+
+
+@pytest.mark.parametrize("method", ["woled", "paper", "oled"])
+def test_streams_one_by_one_are_learnt_from_as_all_together(method: str) -> None:
+    once, parts = ev.learn(DAYS, people(), batch=10, method=method), people()
+    own = [{name: each.filter(pc.equal(each["stream"], stream)) for name, each in parts.items()}
+           for stream in ("v0", "v1", "v2")]
+    learnt = ev.learn(DAYS, own[0], batch=10, method=method)
+    for each in own[1:]:
+        saved = pickle.loads(pickle.dumps(learnt))
+        assert saved.partial_fit(each, batch=10).text == learnt.partial_fit(each, batch=10).text
+    assert learnt.text == once.text
+    assert learnt.curve.drop(["pass", "seconds"]) == once.curve.drop(["pass", "seconds"])
+    assert [str(step) for step in learnt.trace] == [str(step) for step in once.trace]
+
+
+def test_dates_are_learnt_from_and_found() -> None:
+    def dated(given: pa.Table) -> pa.Table:
+        return given.set_column(1, "time", pc.add(given["time"], 1_700_000_000).cast(pa.timestamp("s")))
+
+    learnt = ev.learn(DAYS, people(), batch=10)
+    found = ev.learn(DAYS, {name: dated(each) for name, each in people().items()}, batch=10, time_unit="s")
+    assert [rule.clause for rule in found.rules] == [rule.clause for rule in learnt.rules]
+    starts = found.predict({name: dated(each) for name, each in people().items()})["start"].to_pylist()
+    assert starts == [start + 1_700_000_000 for start in learnt.predict()["start"].to_pylist()] != []
 
 
 def test_a_stream_without_labels_is_learnt_from_too() -> None:

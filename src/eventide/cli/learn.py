@@ -59,6 +59,8 @@ def learn(
         metavar="FILE", help="Write the learning curve: `.csv`, `.parquet`, `.jsonl`, `.svg` or `.html`.")] = None,
     facts: Annotated[Path | None, typer.Option(
         metavar="DIR", help="Write the facts of each stream as `eventide run --events` reads them.")] = None,
+    time_unit: Annotated[Literal["s", "ms", "us", "ns"] | None, typer.Option(
+        help="The unit of a time-point, where times are dates.")] = None,
     keep: Annotated[bool, typer.Option(
         "--keep", help="If it is interrupted, write the rules found so far.")] = False,
     out: Annotated[Path | None, typer.Option(
@@ -85,7 +87,7 @@ def learn(
     for problem in problems:
         messages.note(problem)
     learnt = prepared(declared, examples, target=target or None, background=background or [], settings=settings,
-                      members=members, race=race, seed=seed)
+                      members=members, race=race, seed=seed, time_unit=time_unit)
     for problem in learnt.warnings:
         messages.note(problem)
     if evaluate == "kfold":
@@ -171,7 +173,8 @@ def _summary(learnt: Learned) -> dict[str, dict[str, Any]]:
             "points": points, "prequential": {
                 **_scores(score), "loss": sum(r.mistakes for r in reports) / max(len(reports), 1),
                 "mistakes_per_point": sum(r.mistakes for r in reports) / max(points, 1)},
-            "seconds": sum(report.seconds for report in reports), "unobserved_labels": target.examples.unobserved}
+            "seconds": sum(report.seconds for report in reports), "unobserved_labels": target.examples.unobserved,
+            "unnamed_labels": target.examples.unnamed}
         if isinstance(target.learner, Race):
             found[name]["race"] = {"leader": target.learner.leader,
                                    "f1": {runner: each.f1 for runner, each in target.learner.scores.items()}}
@@ -292,6 +295,9 @@ def _say(learnt: Learned, found: dict[str, dict[str, Any]], trace: bool, out: Pa
         if target["unobserved_labels"]:
             messages.say(f"{name}: {count_of(target['unobserved_labels'], 'label')} at time-points without any fact "
                          "count nowhere")
+        if target["unnamed_labels"]:
+            messages.say(f"{name}: {count_of(target['unnamed_labels'], 'label')} about things that no fact of the "
+                         "stream names count as missed")
         if "kfold" in target:
             fold = target["kfold"]
             messages.say(f"{name}: {len(fold['folds'])} folds of streams: F1 {fold['f1']:.3f} (all states together), "
@@ -299,7 +305,8 @@ def _say(learnt: Learned, found: dict[str, dict[str, Any]], trace: bool, out: Pa
     for step in learnt.trace if trace else ():
         messages.say(str(step))
     if out is not None:
-        messages.say(f"wrote {count_of(len(learnt.rules), 'rule')} to {out}")
+        # Rules that do not count, such as those of OLED without conditions, are not written.
+        messages.say(f"wrote {count_of(learnt.text.count(f'{chr(10)}weight('), 'rule')} to {out}")
 
 
 def _table(rows: list[dict[str, Any]]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from eventide.errors import InputError
-from eventide.formats.expected import Arities, ColumnType, Declared, Expected, TimeUnit
+from eventide.formats.expected import Arities, ColumnType, Declared, Expected, TimeUnit, check_time_unit
 from eventide.formats.facts import Facts, chosen, merged, moved
 from eventide.formats.files import Text, missing, read_text
 from eventide.formats.headed_csv import csv_table
@@ -75,8 +75,7 @@ def facts_from(
     """The facts of a path, a pyarrow, pandas or polars table, a dict of those by event name, or a list of them all."""
     if bad_rows not in ("fail", "skip"):
         raise InputError(f"bad_rows is {bad_rows!r}, expected 'fail' or 'skip'")
-    if time_unit not in (None, "s", "ms", "us", "ns"):
-        raise InputError(f"time_unit is {time_unit!r}, expected 's', 'ms', 'us' or 'ns'")
+    check_time_unit(time_unit)
     for column, kind in (column_types or {}).items():
         if kind not in ("int", "float", "text"):
             raise InputError(f"the type of column {column} is {kind!r}, expected 'int', 'float' or 'text'")

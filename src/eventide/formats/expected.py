@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from eventide.errors import InputError
 from eventide.formats.facts import Kind
@@ -12,9 +12,21 @@ from eventide.formats.problems import suggestion
 
 ColumnType = Literal["int", "float", "text"]
 TimeUnit = Literal["s", "ms", "us", "ns"]
+_TIME_UNITS = get_args(TimeUnit)
 Declared = Callable[[str], Kind | None]
 Arities = Callable[[str], Iterable[int] | None]
 _FEW = 6  # names that fit into a hint
+
+
+def check_time_unit(unit: object) -> None:
+    """Raise InputError unless this is a unit of time, or None.
+
+    >>> check_time_unit("h")
+    Traceback (most recent call last):
+    eventide.errors.InputError: time_unit is 'h', expected 's', 'ms', 'us' or 'ns'
+    """
+    if unit is not None and unit not in _TIME_UNITS:
+        raise InputError(f"time_unit is {unit!r}, expected 's', 'ms', 'us' or 'ns'")
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from eventide.errors import EventideError
+from eventide.formats.expected import TimeUnit
 from eventide.formats.facts import FactTable
 from eventide.kernels.arrays import Array
 from eventide.learning.background import observations_of
@@ -51,6 +52,7 @@ class Task:
     batch: int = 100
     passes: int = 1
     background: tuple[object, ...] = ()
+    time_unit: TimeUnit | None = None
     shared: Mapping[str, object] = field(default_factory=dict)
     """Tables without time, which are true in all streams."""
     languages: Mapping[str, Language] = field(default_factory=dict)
@@ -61,7 +63,8 @@ class Task:
 
     def observed(self, stream: object) -> Observations:
         """What the tables of a stream say."""
-        return observations_of(self.modes, [stream, self.shared], self.background, wanted=self.targets, labelled=False)
+        return observations_of(self.modes, [stream, self.shared], self.background, wanted=self.targets, labelled=False,
+                               time_unit=self.time_unit)
 
     def words(self, stream: object) -> Words:
         """The words of a stream, given by its tables."""

@@ -15,6 +15,7 @@ import clingo
 import numpy as np
 
 from eventide.errors import EventideError, ProgramError
+from eventide.formats.expected import TimeUnit
 from eventide.formats.facts import Column, Facts, FactTable, Kind, chosen, column_of, column_values
 from eventide.formats.files import rule_text
 from eventide.learning.examples import Table
@@ -38,7 +39,8 @@ _PLAIN_NAME = re.compile(r"_*[a-z][A-Za-z0-9_']*\Z")
 
 
 def observations_of(modes: Modes, sources: object, background: Iterable[object] = (), *,
-                    wanted: Sequence[str] | None = None, labelled: bool = True) -> Observations:
+                    wanted: Sequence[str] | None = None, labelled: bool = True,
+                    time_unit: TimeUnit | None = None) -> Observations:
     """What files and tables say together with background knowledge.
 
     The fluents that are `wanted` (None: all of the modes) must have labels, if examples are `labelled` at all.
@@ -59,7 +61,7 @@ def observations_of(modes: Modes, sources: object, background: Iterable[object] 
     rest = [each for each in given if not (isinstance(each, str | os.PathLike) and os.fspath(each).endswith(ASP))]
     needed = tuple(targets_of(modes) if wanted is None else wanted) if labelled else ()
     if not rest:
-        found = read_examples(modes, sources, needed)
+        found = read_examples(modes, sources, needed, time_unit=time_unit)
         return _with_asp(found, asp) if asp else found
     if asp:
         raise EventideError("background knowledge is of the Event Calculus or of Answer Set Programming, not of both")
@@ -69,7 +71,7 @@ def observations_of(modes: Modes, sources: object, background: Iterable[object] 
         if name != _NOW:
             arities = [arity for other, arity in program.input_names if other == name]
             reads[name] = (program.model.inputs[template], arities)
-    return _with_program(read_examples(modes, sources, needed, reads), program, timeless)
+    return _with_program(read_examples(modes, sources, needed, reads, time_unit), program, timeless)
 
 
 # -- Event Calculus ----------------------------------------------------------------------------------------------------
@@ -187,6 +189,9 @@ def _term(value: object, mode: Mode) -> Term:
     if isinstance(value, float):
         raise EventideError(f"{mode} has {value}; Answer Set Programming knows whole numbers only: give a smaller "
                             "unit, or write the background as rules of the Event Calculus")
+    if isinstance(value, int) and abs(value) >= 1 << 31:
+        raise EventideError(f"{mode} has {value}; the numbers of Answer Set Programming have 32 bits: give a larger "
+                            "unit or a later origin, or write the background as rules of the Event Calculus")
     return Number(value) if isinstance(value, int) else Atom(str(value))
 
 

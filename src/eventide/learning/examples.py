@@ -137,6 +137,24 @@ class Examples:
         """The types of the fluent's arguments."""
         return tuple(place.type for place in self.target.places[:-1])
 
+    @property
+    def unnamed(self) -> int:
+        """Labels whose instances have no rows: the facts of their stream do not name the arguments.
+
+        >>> modes, _ = read_modes("modeh(initiatedAt(rich(+person),+time))\\nmodeb(happensAt(win(+person),+time))")
+        >>> wins = table("happensAt(win(+person),+time)", ["ann", "bob"], [1, 4])
+        >>> examples_of(modes, [wins], table("holdsAt(rich(+person),+time)", ["bob", "zoe"], [4, 4])).unnamed
+        1
+        """
+        number = 0
+        for low, high in zip(self.bounds[:-1].tolist(), self.bounds[1:].tolist(), strict=True):
+            arguments = self._arguments(tuple(each.between(low, high) for each in self.facts))
+            instances = instance_numbers(arguments, [self.domains[name].shape[0] for name in self.types])
+            first, after = np.searchsorted(self.label_points, [low, high])
+            named, _ = _places(instances, self.label_instances[first:after])
+            number += int(np.count_nonzero(~named))
+        return number
+
     def only(self, streams: Sequence[str | int]) -> Examples:
         """The same without the facts of other streams; numbers stand for the same values.
 

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from eventide.errors import EventideError, InputError, refuse_errors
+from eventide.formats.expected import TimeUnit
 from eventide.formats.files import rule_text
 from eventide.formats.results import whole_file
 from eventide.learning.background import observations_of
@@ -75,9 +76,9 @@ class Learned:
     """
 
     def __init__(self, modes: Modes, targets: dict[str, Target], observations: Observations | None,
-                 background: Sequence[object]) -> None:
+                 background: Sequence[object], time_unit: TimeUnit | None = None) -> None:
         self.modes, self.targets = modes, targets
-        self._observations, self._background = observations, background
+        self._observations, self._background, self._time_unit = observations, background, time_unit
 
     @property
     def rules(self) -> tuple[WeightedRule, ...]:
@@ -162,7 +163,8 @@ class Learned:
     def _read(self, examples: object, labelled: bool = True) -> Callable[[str], Examples]:
         if isinstance(examples, Examples):
             return lambda _: examples
-        return observations_of(self.modes, examples, self._background, labelled=labelled).examples
+        return observations_of(self.modes, examples, self._background, labelled=labelled,
+                               time_unit=self._time_unit).examples
 
     def _known(self, target: str) -> str:
         return _chosen(target, list(self.targets))[0]
@@ -171,7 +173,7 @@ class Learned:
 def learn(modes: object, examples: object, *, target: str | Sequence[str] | None = None,
           background: Iterable[object] = (), method: str = "woled", settings: Settings | None = None, members: int = 0,
           race: bool = False, batch: int = 100, passes: int = 1, seed: int | None = None,
-          progress: Progress | None = None, **options: Any) -> Learned:
+          time_unit: TimeUnit | None = None, progress: Progress | None = None, **options: Any) -> Learned:
     """Learn weighted rules from labelled streams.
 
     `modes` is a mode file or its text, `examples` are files and tables as `reading.read_examples` takes them, or
@@ -180,7 +182,7 @@ def learn(modes: object, examples: object, *, target: str | Sequence[str] | None
     time-points are learnt from at a time. With `members` that many learners see different streams, and their rules
     vote (see `committee`). With a `race` a learner with these settings, one with dear literals and a committee learn
     side by side, and the one that was best so far counts (see `race`). `options` are those of `Settings`, changed from
-    what the `method` has.
+    what the `method` has. Times that are dates need a `time_unit`, as in `Program.run`.
 
     With Spark DataFrames as examples every stream is learnt from apart, in no order, and the learners are merged
     (`merging` says how).
@@ -201,15 +203,16 @@ def learn(modes: object, examples: object, *, target: str | Sequence[str] | None
         names = list(targets_of(declared)) if target is None else _chosen(target, list(targets_of(declared)))
         on_spark = import_module("eventide.spark.learning")  # by name: Spark stands above learning
         learnt: Learned = on_spark.learn(declared, examples, names, background=_listed(background), settings=chosen,
-                                         batch=batch, passes=passes)
+                                         batch=batch, passes=passes, time_unit=time_unit)
         return learnt
-    return prepared(modes, examples, target=target, background=background, settings=chosen, members=members,
-                    race=race, seed=seed).fit(batch=batch, passes=passes, seed=seed, progress=progress)
+    learners = prepared(modes, examples, target=target, background=background, settings=chosen, members=members,
+                        race=race, seed=seed, time_unit=time_unit)
+    return learners.fit(batch=batch, passes=passes, seed=seed, progress=progress)
 
 
 def prepared(modes: object, examples: object, *, target: str | Sequence[str] | None = None,
              background: Iterable[object] = (), settings: Settings | None = None, members: int = 0,
-             race: bool = False, seed: int | None = None) -> Learned:
+             race: bool = False, seed: int | None = None, time_unit: TimeUnit | None = None) -> Learned:
     """Learners with their examples, before anything is learnt: `fit` does that."""
     declared, _ = modes_of(modes)
     given = _listed(background)
@@ -221,19 +224,19 @@ def prepared(modes: object, examples: object, *, target: str | Sequence[str] | N
         only = examples
         reads = lambda _: only  # noqa: E731
     else:
-        observations = observations_of(declared, examples, given, wanted=names)
+        observations = observations_of(declared, examples, given, wanted=names, time_unit=time_unit)
         reads = observations.examples
     targets = {name: Target(name, learner_of(known[name], settings, members, seed, race), reads(name))
                for name in names}
     for name in names if observations is not None else ():
         own = targets[name].examples
-        if not own.label_points.shape[0] + own.unobserved:
+        if not own.label_points.shape[0]:
             assert observations is not None
-            if any(part.facts.name == name and len(part.facts) for part in observations.parts):
+            if own.unobserved or any(part.facts.name == name and len(part.facts) for part in observations.parts):
                 raise InputError(f"{name} holds at no observed time-point: no other fact of the modes is at a time at "
                                  "which it holds; add an inputPredicate whose facts are")
             raise InputError(f"the labels of {name} have no rows: as long as it never holds there is nothing to learn")
-    return Learned(declared, targets, observations, given)
+    return Learned(declared, targets, observations, given, time_unit)
 
 
 def _listed(background: Iterable[object]) -> list[object]:

@@ -161,7 +161,7 @@ class Learner:
         if late is not None and self.settings.method == "woled" and self.settings.weighting == "counts":
             self._count_late(late)
         self._count(found, following, columns, batch.times.shape[0])
-        changed = self._specialise() if self.settings.specialise else False
+        changed = self._specialise() if self.settings.specialises else False
         self._debt += fp + fn
         if self.settings.method == "oled":
             changed = self._begin_rules(fp + fn) or changed
@@ -288,7 +288,7 @@ class Learner:
             tp = int((counts.satisfied_true if by_inference else counts.true)[i])
             fp = int((counts.satisfied_false if by_inference else counts.false)[i])
             rule.tp, rule.fp, rule.seen = rule.tp + tp, rule.fp + fp, rule.seen + points
-            if not self.settings.specialise:
+            if not self.settings.specialises:
                 continue
             rule.parent_tp, rule.parent_fp = rule.parent_tp + tp, rule.parent_fp + fp
             refined = refinement_counts(found.fires[i], satisfied[i], rule.initiates, following, columns)

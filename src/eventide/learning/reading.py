@@ -20,7 +20,7 @@ import numpy as np
 from eventide.errors import EventideError, InputError, refuse_errors
 from eventide.formats.background import read_background
 from eventide.formats.events import split_name, tables_in
-from eventide.formats.expected import Expected
+from eventide.formats.expected import Expected, TimeUnit, check_time_unit
 from eventide.formats.facts import Coded, FactTable, Kind, chosen
 from eventide.formats.facts import Column as Cells
 from eventide.formats.files import rule_text
@@ -208,11 +208,12 @@ class Observations:
 
 
 def read_examples(modes: Modes, sources: object, labelled: Sequence[str] = (),
-                  reads: Mapping[str, tuple[Kind, Sequence[int]]] | None = None) -> Observations:
+                  reads: Mapping[str, tuple[Kind, Sequence[int]]] | None = None,
+                  time_unit: TimeUnit | None = None) -> Observations:
     """What files and tables say: a path, `NAME=FILE`, a table in memory, a dict of these by name, or a list of all.
 
     The fluents that are `labelled` must have labels. `reads` are further names, those of background knowledge: how each
-    comes, and its numbers of arguments.
+    comes, and its numbers of arguments. Times that are dates need a `time_unit`.
 
     >>> import pyarrow as pa
     >>> from eventide.learning.modes import read_modes
@@ -222,9 +223,10 @@ def read_examples(modes: Modes, sources: object, labelled: Sequence[str] = (),
     >>> [batch.labels.tolist() for batch in found.examples("rich").batches(50)]
     [[False, True, False, False, False, False]]
     """
+    check_time_unit(time_unit)
     inputs, labels = shapes_of(modes)
     observations = Observations(modes)
-    reader = _Reader(observations, [*inputs.values(), *labels.values()], reads or {})
+    reader = _Reader(observations, [*inputs.values(), *labels.values()], reads or {}, time_unit)
     for name, source in _named(sources, reader.known):
         reader.read(name, source)
     for name in labelled:
@@ -265,8 +267,8 @@ class _Reader:
     """Reads one source after the other into observations."""
 
     def __init__(self, found: Observations, shapes: Sequence[Shape],
-                 reads: Mapping[str, tuple[Kind, Sequence[int]]]) -> None:
-        self.found, self.shapes, self.reads = found, shapes, reads
+                 reads: Mapping[str, tuple[Kind, Sequence[int]]], time_unit: TimeUnit | None) -> None:
+        self.found, self.shapes, self.reads, self.time_unit = found, shapes, reads, time_unit
         self.known: dict[str, set[int]] = {name: set(arities) for name, (_, arities) in reads.items()}
         for shape in shapes:
             self.known.setdefault(shape.mode.subject, set()).add(len(shape.parts[0]))
@@ -283,7 +285,8 @@ class _Reader:
         if path is not None and path.endswith(ASP):
             self.atoms(path)
         elif name is not None and any(shape.time is None and shape.mode.subject == name for shape in self.shapes):
-            (relation,) = read_background({name: source} if path is None else f"{name}={path}")
+            (relation,) = read_background({name: source} if path is None else f"{name}={path}",
+                                          time_unit=self.time_unit)
             self.found.timeless[name, len(relation.columns)] = tuple(map(_array, relation.columns))
         else:
             named = file_table(path, {}) if path is not None else memory_table(source, f"<{name or 'examples'}>")
@@ -297,6 +300,9 @@ class _Reader:
         columns = dict(given.columns)
         streams = next((columns.pop(each) for each in STREAMS if each in columns), None)
         other = next((each for each in TIMES if each in columns), None)
+        if other == "start" and "time" not in columns and "end" not in columns:
+            raise input_error("missing-column", "a column start without a column end", given.source, 1,
+                              hint="add a column end, or call it time where facts are at single time-points")
         if "time" not in columns and other is not None:
             columns = {"time" if key == other else key: column for key, column in columns.items()}
         if "event" not in columns and "fluent" in columns:
@@ -315,7 +321,8 @@ class _Reader:
         kinds: dict[str, Kind] = {each: kind for each, (kind, _) in self.reads.items()}
         kinds |= {each: "event" for each in self.known if each not in self.reads}
         kinds |= dict.fromkeys(fluents, "interval" if "end" in columns else "point")
-        expected = _Expected(kinds.get, lambda each: sorted(self.known.get(each, ())), sorted(self.known))
+        expected = _Expected(kinds.get, lambda each: sorted(self.known.get(each, ())), sorted(self.known),
+                             time_unit=self.time_unit)
         facts = table_facts(replace(given, columns=columns), expected, name, SHOWN)
         if facts.bad_count:
             problems = [row.diagnostic for row in facts.bad[:SHOWN]]

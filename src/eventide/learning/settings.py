@@ -107,6 +107,15 @@ class Settings:
             if not 0.0 < getattr(self, name) < 1.0:
                 raise EventideError(f"{name} lies between 0 and 1, it is not {getattr(self, name)}")
 
+    @property
+    def specialises(self) -> bool:
+        """Whether rules get further conditions by Hoeffding tests.
+
+        >>> Settings(method="oled").specialises
+        True
+        """
+        return self.specialise or self.method == "oled"
+
     @classmethod
     def paper(cls, **changes: Any) -> Self:
         """WOLED as the paper has it, but for the errors that it has: batches alone, AdaGrad, Hoeffding tests.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eventide.errors import InputError
+from eventide.formats.expected import TimeUnit
 from eventide.learning.apart import Task, put_together
 from eventide.learning.learned import Learned, Progress, Target, has_frames
 from eventide.learning.learner import Learner
@@ -34,14 +36,15 @@ _FOUND = "stream string, found binary"
 
 
 def learn(modes: Modes, examples: object, targets: Sequence[str], *, background: Iterable[object] = (),
-          settings: Settings | None = None, batch: int = 100, passes: int = 1) -> Learned:
+          settings: Settings | None = None, batch: int = 100, passes: int = 1,
+          time_unit: TimeUnit | None = None) -> Learned:
     """Rules for some fluents from Spark DataFrames.
 
     `examples` is a DataFrame whose column `event` names what each row is about, a dict of DataFrames by these names, or
     a list of both. Streams are told apart by the column `stream` or `video`; without one, all is one stream. Tables
     without `time` or `start` are true in all streams, and go to every task.
     """
-    task = Task(modes, tuple(targets), settings or Settings(), batch, passes, tuple(background))
+    task = Task(modes, tuple(targets), settings or Settings(), batch, passes, tuple(background), time_unit)
     with _Streams(task, examples) as given:
         task, known, observed = given.task.with_words([found for _, found in given.each(_Words(given.task))])
         learnt = put_together(task, known, given.each(_Learning(task)))
@@ -52,7 +55,7 @@ class LearnedOnSpark(Learned):
     """What was learnt from DataFrames. `predict` and `partial_fit` take DataFrames, and whatever `Learned` takes."""
 
     def __init__(self, task: Task, targets: dict[str, Target], observed: Any) -> None:
-        super().__init__(task.modes, targets, observed, task.background)
+        super().__init__(task.modes, targets, observed, task.background, task.time_unit)
         self._task, self._words = task, [target.examples for target in targets.values()]
 
     def predict(self, examples: object = None, *, target: str | None = None) -> pa.Table:
@@ -79,8 +82,7 @@ class LearnedOnSpark(Learned):
         """Learn from more examples. With DataFrames, new learners see their streams, and are merged with what is."""
         if not has_frames(examples):
             return super().partial_fit(examples, batch=batch, passes=passes, seed=seed, progress=progress)
-        task = Task(self.modes, self._task.targets, self._task.settings, batch, passes, self._task.background, {},
-                    {name: self._task.languages[name] for name in self.targets})
+        task = replace(self._task, batch=batch, passes=passes, shared={})
         known = {name: target.examples for name, target in self.targets.items()}
         with _Streams(task, examples) as given:
             more = put_together(given.task, known, given.each(_Learning(given.task)))
