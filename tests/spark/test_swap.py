@@ -157,6 +157,34 @@ def test_results_that_later_stages_read(name: str, moment: int) -> None:
         name != "no meetings")
 
 
+SIMPLE = """
+initiatedAt(f(X)=true, T) :- happensAt(a(X), T).
+terminatedAt(f(X)=true, T) :- happensAt(b(X), T).
+initiatedAt(h(X)=true, T) :- happensAt(c(X), T).
+terminatedAt(h(X)=true, T) :- happensAt(d(X), T).
+"""
+BEFORE = SIMPLE.replace("f(", "g(") + """
+holdsFor(f(X)=true, I) :- holdsFor(g(X)=true, J), holdsFor(h(X)=true, K), before(J, K, source, I).
+"""
+
+
+def test_final_rows_are_told_once_also_where_other_rules_settle_later() -> None:
+    """What `f` is by the new rules is final eight time-points later; rows that were over before the window stay."""
+    parts = [facts_of((("event", name, ("x",), 5 * number + place), None) for place, name in enumerate("abcd", 1))
+             for number in range(10)]
+    flows = [flow_of(ev.parse(text), buckets=2, window=10, step=5, start=0, emit="final", horizon=8)
+             for text in (SIMPLE, BEFORE)]
+    stream = Buckets(flows[0])
+    for number, unit in enumerate(units_of(parts)):
+        if number == 4:
+            stream.flow = following(*flows)
+        stream.process([unit])
+    told = [(row["fluent"], row["query_time"], row["start"]) for table in stream.tables for row in table.to_pylist()]
+    assert [row for row in sorted(told) if row[0] != "h"] == [
+        *(("f", query, start) for query, start in ((10, 2), (15, 7), (30, 12), (35, 17), (40, 22), (45, 27))),
+        ("g", 20, 7), *(("g", query, query - 8) for query in range(20, 50, 5))]
+
+
 REFUSED: dict[str, tuple[str, str, str]] = {
     "more stages": (LOWER, LOWER + PAIRS.format("intersect_all"), "stages, one after the other"),
     "an argument": ("initiatedAt(f(X)=true, T) :- happensAt(e(X, _), T).",

@@ -166,7 +166,7 @@ class CertainBucket(Bucket):
         """The same bucket with other rules; it takes over when it goes through its first batch."""
         found = flow.bucket(self.stage, self.number)
         assert isinstance(found, CertainBucket)
-        found._former, found.clock, found._settled = self, self.clock, dict(self._settled)
+        found._former, found.clock = self, self.clock
         return found
 
     def _begin(self, news: Told, out: Out) -> None:
@@ -177,7 +177,9 @@ class CertainBucket(Bucket):
         arrived = session.arrived(news)
         self._owned.fill(session.store)
         before = old.flow.meanings
-        taken_over(old.session.former(before), session, meanings=meanings, news=arrived, prepare=self._owned.fill)
+        found = taken_over(old.session.former(before), session, meanings=meanings, news=arrived,
+                           prepare=self._owned.fill)
+        self._settled = _told_before(old, session, found.since)
         out.before_start = session.counts.before_start
         self._former = None
         if session.query_time is None:
@@ -235,7 +237,8 @@ class CertainBucket(Bucket):
         """The rows that have become final: they end before what is settled now, and did not before."""
         names = [wanted.definition for wanted in self.session.wanted]
         table = self.session.answer({name: (self._settled.get(name), settled[name]) for name in names})
-        self._settled.update((name, settled[name]) for name in names)
+        for name in names:  # with other rules it may be later that something is final
+            self._settled[name] = max(settled[name], self._settled.get(name, settled[name]))
         return with_query(table, query)
 
     def _send(self, query: int, changes: Changes, settled: Mapping[str, int], out: Out) -> None:
@@ -263,6 +266,23 @@ class CertainBucket(Bucket):
     def save(self) -> bytes:
         """Everything the bucket is, as bytes."""
         return pickle.dumps((self.clock, self._settled, self.session.save()), protocol=5)
+
+
+def _told_before(old: CertainBucket, new: Session, floor: int | None) -> dict[str, int]:
+    """Until when the results of new rules count as told: as far as the old ones told rows that are written alike.
+
+    Of what has not been told, rows that were over before the floor are not told any more.
+    """
+    found: dict[str, int] = {}
+    for wanted in new.wanted:
+        alike = [old._settled[was.definition] for was in old.session.wanted
+                 if was.definition in old._settled and was.template == wanted.template
+                 and (None in (was.value, wanted.value) or was.value == wanted.value)]
+        if not alike and floor is not None:
+            alike = [floor + 1]
+        if alike:
+            found[wanted.definition] = max(*alike, found.get(wanted.definition, alike[0]))
+    return found
 
 
 def _settled(news: Told) -> dict[str, int]:
