@@ -141,7 +141,11 @@ def test_completion_knows_what_may_stand_where(editor: Editor) -> None:
         labels(editor, "e.ec", RULES + "\ninitiatedAt(poor(X)=true, T) :- happensAt(a(X), T), holdsAt(ri"))
     values = labels(editor, "e.ec", RULES + "\ninitiatedAt(f(X)=true, T) :- happensAt(a(X), T), holdsAt(location(X)=")
     assert values[0] == "pub"
-    assert labels(editor, "e.ec", RULES + "\n% init") == []
+    for comment in ("% init", "/* init", "/* why\n  init", "% X // 2\n% init"):
+        assert labels(editor, "e.ec", f"{RULES}\n{comment}") == [], comment
+    assert labels(editor, "e.lars", "h(X) :- a(X) [5]. // no") == []
+    for before in ("/* why */ ", "port('/*'). ", "% why /*\n"):
+        assert labels(editor, "e.ec", f"{RULES}\n{before}init")[0] == "initiatedAt", before
     assert {"<>-", "not", "P(_)"} <= set(labels(editor, "e.mtl", "P(X) :- Q(X).\nR(X) :- "))
     assert {"not", "a(_)", "always"} <= set(labels(editor, "e.lars", "h(X) :- a(X) [5].\nr(X) :- "))
 

@@ -22,6 +22,11 @@ SuggestionKind = Literal["keyword", "fluent", "event", "predicate", "variable", 
 _OF_FLUENTS = frozenset({"holdsAt", "holdsFor", "initiatedAt", "terminatedAt", "initially", "grounding", "fi", "p",
                          "start", "startI", "end", "collectIntervals", "buildFromPoints", "points"})
 _WORD = re.compile(r"\w*\Z")
+_QUOTED = r"""'(?:[^'\\\r\n]|\\.|'')*'|"(?:[^"\\\r\n]|\\.)*\""""
+_BLOCK = r"/\*(?s:.*?)(?:(?P<closed>\*/)|\Z)"
+_COMMENTS = {language: re.compile(f"{_QUOTED}|(?P<comment>{comment})") for language, comment in (
+    ("ec", rf"%[^\r\n]*|{_BLOCK}"), ("mtl", r"%[^\r\n]*"), ("lars", rf"(?:%|//)[^\r\n]*|{_BLOCK}"))}
+"""By language, what is quoted, and comments."""
 _LEAF = re.compile(r"(?<=[(,])_(?=[),])")
 
 
@@ -53,17 +58,24 @@ def suggestions(checked: Checked, offset: int) -> tuple[int, list[Suggestion]]:
     word = _WORD.search(text)
     assert word is not None
     begin = word.start()
-    if _in_comment(text):
+    if _in_comment(text, checked.language):
         return begin, []
     place = _place(checked.language, text[:begin])
     found = {each.label: each for each in reversed(list(_possible(checked, place)))}
     return begin, list(reversed(found.values()))
 
 
-def _in_comment(text: str) -> bool:
-    line = text[text.rfind("\n") + 1:]
-    plain = re.sub(r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\"", "", line)
-    return "%" in plain
+def _in_comment(text: str, language: Language) -> bool:
+    """Whether a text ends in a comment.
+
+    >>> [_in_comment(text, "ec") for text in ("a. % b", "a('%').", "/* b\\n c", "/* b */ ", "% it's /* b\\na")]
+    [True, False, True, False, False]
+    """
+    last = None
+    for last in _COMMENTS[language].finditer(text):
+        pass
+    found = {} if last is None or last.end() < len(text) else last.groupdict()
+    return found.get("comment") is not None and found.get("closed") is None
 
 
 def _possible(checked: Checked, place: _Place) -> Iterator[Suggestion]:
