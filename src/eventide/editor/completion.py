@@ -71,10 +71,8 @@ def _in_comment(text: str, language: Language) -> bool:
     >>> [_in_comment(text, "ec") for text in ("a. % b", "a('%').", "/* b\\n c", "/* b */ ", "% it's /* b\\na")]
     [True, False, True, False, False]
     """
-    last = None
-    for last in _COMMENTS[language].finditer(text):
-        pass
-    found = {} if last is None or last.end() < len(text) else last.groupdict()
+    matches = list(_COMMENTS[language].finditer(text))
+    found = matches[-1].groupdict() if matches and matches[-1].end() == len(text) else {}
     return found.get("comment") is not None and found.get("closed") is None
 
 
