@@ -71,6 +71,24 @@ def test_coverage(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["test-rules", str(file), "-k", "winners", "--least-coverage", "50"]) == 0
 
 
+def test_files_with_other_background_cover_the_same_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Wherever the files lie; with more background a rule may have more alternatives."""
+    (tmp_path / "rules.ec").write_text("initiatedAt(rich(X)=true, T) :- happensAt(win(X), T), known(X).\n"
+                                       "terminatedAt(rich(X)=true, T) :- happensAt(lose(X), T).\n")
+    (tmp_path / "more").mkdir()
+    tests = {"a": ("rules.ec", "known(X) :- X = ann.", "3 win(ann)"),
+             "b": ("rules.ec", "known(X) :- X = ann.\nknown(X) :- X = bob.", "3 win(bob)"),
+             "more/c": ("../rules.ec", "known(X) :- X = ann.", "3 lose(ann)")}
+    for name, (program, background, fact) in tests.items():
+        (tmp_path / f"{name}.ectest").write_text(
+            f'program {program}\nbackground\n{background}\ntest "{name}"\ngiven\n{fact}\nthen not\nrich(eve)=true\n')
+    assert main(["--json", "test-rules", str(tmp_path), "--coverage"]) == 0
+    coverage, = json.loads(capsys.readouterr().out)["coverage"]
+    assert [(rule["line"], rule["fired"], rule["clauses"]) for rule in coverage["rules"]] == [(1, 2, 2), (2, 1, 1)]
+    assert main(["test-rules", str(tmp_path / "a.ectest"), "--least-coverage", "99"]) == 1
+    assert "rules.ec: " in capsys.readouterr().err
+
+
 def test_levels(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["test-rules", str(file), "-k", "losers", "--step-levels"]) == 1
     assert "rules.ec:2:1 terminates at 5 (ann)" in capsys.readouterr().out

@@ -69,7 +69,8 @@ def test_rules(
     messages.result(_data(found, counted, shown), "\n".join(_lines(found, counted if coverage else [], shown)))
     lacking = [one for one in counted if least is not None and _share(one) < least]
     for one in lacking:
-        messages.problem(f"{_share(one):.1f} % of the outcomes of conditions were seen, fewer than {least:g} %",
+        messages.problem(f"{one.source}: {_share(one):.1f} % of the outcomes of conditions were seen, fewer than "
+                         f"{least:g} %",
                          "--coverage shows those that are missing")
     if failed or lacking:
         raise typer.Exit(1)
@@ -91,20 +92,24 @@ def _files(paths: list[Path]) -> Iterator[Any]:
 
 
 def _coverages(found: list[tuple[Tests, list[Outcome]]]) -> list[Coverage]:
-    """The coverage of every program, over all files that test it."""
+    """The coverage of every program, over all files that test it, whatever background they add."""
     from eventide.rule_tests.coverage import Coverage
 
-    counted: dict[object, Coverage] = {}
+    counted: dict[tuple[Path, object], Coverage] = {}
     for tests, outcomes in found:
         if not hasattr(tests.program.model, "clauses"):
             messages.say(f"{tests.file.program}: coverage is of Event Calculus programs")
             continue
-        # with another background a program may have other clauses
-        key = (Path(tests.file.source).parent.resolve() / tests.file.program, tests.file.background, tests.file.facts)
+        key = ((Path(tests.file.source).parent / tests.file.program).resolve(),
+               (tests.file.background, tests.file.facts))  # with another one a program may have other clauses
         coverage = counted.get(key) or counted.setdefault(key, Coverage(tests.program))
         for outcome in outcomes:
             coverage.add(outcome.test)
-    return list(counted.values())
+    united: dict[Path, Coverage] = {}
+    for (path, _), coverage in counted.items():
+        if united.setdefault(path, coverage) is not coverage:
+            united[path].unite(coverage)
+    return list(united.values())
 
 
 def _share(coverage: Coverage) -> float:

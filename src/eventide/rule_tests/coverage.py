@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from pathlib import Path
 
 from eventide.engine.executor import Executor
 from eventide.engine.recognition import Settings
@@ -63,10 +65,12 @@ class RuleCoverage:
 
 
 class Coverage:
-    """The coverage of one program, added up over tests."""
+    """The coverage of one program, added up over tests; also of several that differ in their background only."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self.texts = dict(program.texts)
+        """The rules by source, also those of the background."""
         self._probes = Probes(program.model)
         self.rules: dict[Span, RuleCoverage] = {}
         for clause in program.model.of_kind(*COVERED):  # type: ignore[arg-type]
@@ -78,6 +82,11 @@ class Coverage:
                     if span is not None:
                         one = rule.conditions.setdefault(span, ConditionCoverage(span, self._text(span)))
                         one.can_fail |= trial.false is not None
+
+    @property
+    def source(self) -> str:
+        """Where the rules stand."""
+        return next(iter(self.texts))
 
     def _text(self, span: Span) -> str:
         """What stands at a place of the rules, on one line."""
@@ -105,6 +114,23 @@ class Coverage:
                     one = self.rules[span].conditions[condition.span]  # type: ignore[index]
                     one.true += true
                     one.false += false or 0
+
+    def unite(self, other: Coverage) -> None:
+        """Add what was counted of another program, which has the same rules; nothing more is counted then."""
+        known = {Path(source).resolve(): source for source in self.texts}
+
+        def here(span: Span) -> Span:
+            return replace(span, source=known.setdefault(Path(span.source).resolve(), span.source))
+
+        for rule in other.rules.values():
+            mine = self.rules.setdefault(here(rule.span), RuleCoverage(here(rule.span), rule.title))
+            both = zip_longest(mine.fired.values(), rule.fired.values(), fillvalue=0)
+            mine.fired = {place: one + more for place, (one, more) in enumerate(both)}
+            for each in rule.conditions.values():
+                one = mine.conditions.setdefault(here(each.span), ConditionCoverage(here(each.span), each.text))
+                one.true, one.false, one.can_fail = (
+                    one.true + each.true, one.false + each.false, one.can_fail or each.can_fail)
+        self.texts |= {source: text for source, text in other.texts.items() if source in known.values()}
 
     def gaps(self) -> Iterator[tuple[Span, str]]:
         """What the tests never tried: rules that never fired, conditions without one of their outcomes."""

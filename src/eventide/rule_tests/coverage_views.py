@@ -73,7 +73,7 @@ def _by_source(coverage: Coverage) -> dict[str, list[tuple[int, str, str, bool]]
             gaps.add((source, line))
     shown: dict[str, list[tuple[int, str, str, bool]]] = {}
     for source in dict.fromkeys(source for source, _ in marks):
-        rows = coverage.program.texts[source].splitlines()
+        rows = coverage.texts[source].splitlines()
         shown[source] = [(number, text, " ".join(marks.get((source, number), ())), (source, number) in gaps)
                          for number, text in enumerate(rows, 1)]
     return shown
