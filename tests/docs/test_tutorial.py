@@ -44,8 +44,11 @@ def eventide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Sequenc
     began = time.monotonic()
     subprocess.run(["git", "clone", "-q", str(ROOT), str(folder / "eventide")], check=True)
     kept = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
-    environ = {**kept, "HOME": str(folder), "PATH": f"{folder / 'eventide'}{os.pathsep}{os.environ['PATH']}"}
-    subprocess.run(["eventide", "--version"], cwd=folder, env=environ, check=True)
+    environ = {**kept, "HOME": str(folder), "PATH": os.environ["PATH"]}
+    setup = next(block.text for block in blocks(TUTORIAL.read_text(encoding="utf-8")) if block.language == "sh")
+    done = subprocess.run(["sh", "-e", "-c", f'{setup}\nprintf "\\n%s" "$PATH"'], cwd=folder / "eventide", env=environ,
+                          stdout=subprocess.PIPE, text=True, check=True)
+    environ["PATH"] = done.stdout.splitlines()[-1]
     print(f"set up after {time.monotonic() - began:.0f} s")
     yield ("eventide",), folder / "eventide" / ".venv" / "bin" / "python", environ
 
@@ -63,6 +66,11 @@ def test_from_an_empty_folder_to_a_report(eventide: tuple[Sequence[str], Path, d
     report = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "danger" in report and "ann|press" in report
     assert "danger,ann|press,true,1749888901," in (tmp_path / "found.csv").read_text(encoding="utf-8")
+
+
+def test_what_is_set_up_first_is_told() -> None:
+    (setup,) = [block.text for block in blocks(TUTORIAL.read_text(encoding="utf-8")) if block.language == "sh"]
+    assert re.findall(r"^[^#]+(?<! )", setup, re.MULTILINE) == ["./eventide --version", 'export PATH="$PWD:$PATH"']
 
 
 def test_the_same_in_python(eventide: tuple[Sequence[str], Path, dict[str, str]], tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ class Line:
     see: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Proof:
     """The answer to one question: whether it holds, why, and the facts that this rests on.
 
@@ -137,6 +137,8 @@ class Proof:
     >>> program = ev.parse("initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).")
     >>> import pyarrow as pa
     >>> proof = ev.explain(program, {"win": pa.table({"time": [3], "who": ["ann"]})}, "rich(ann)=true", at=7)
+    >>> proof
+    <Proof: rich(ann)=true holds at 7, from 4 on; 1 fact>
     >>> print(proof)
     rich(ann)=true holds at 7, from 4 on
     └─ rich(ann)=true is initiated at 3
@@ -161,6 +163,10 @@ class Proof:
 
     def __str__(self) -> str:
         return self.text()
+
+    def __repr__(self) -> str:
+        """What is claimed, and on how many facts that rests; `print` shows the proof."""
+        return f"<Proof: {self.reason.claim}; {len(self.facts)} fact{'' if len(self.facts) == 1 else 's'}>"
 
     def text(self, depth: int | None = None) -> str:
         """The proof as an indented tree; `depth` is how many rules deep it is unfolded."""
