@@ -35,6 +35,13 @@ def test_search_and_theme(tmp_path: Path) -> None:
             box.dispatchEvent(new Event("input"));
             return document.querySelector("#found a").firstChild.textContent;
         })()""") == "How to handle late data"
+        for words, first in {"debug": "How to find mistakes in rules", "kafka": "How to run a stream"}.items():
+            assert page.run(f"""(() => {{
+                const box = document.getElementById("search");
+                box.value = {words!r};
+                box.dispatchEvent(new Event("input"));
+                return document.querySelector("#found a").firstChild.textContent;
+            }})()""").startswith(first)
         page.run('document.getElementById("theme").click()')
         assert page.run("document.documentElement.dataset.theme") == "light"
         page.open(tmp_path / "site" / "explanation" / "learning.html")

@@ -21,8 +21,10 @@
 
   // The search: every word must begin one of the page; titles count more than headings, these more than the text below.
   const input = byId("search"), list = byId("found");
-  const entries = WORDS.map((entry) => ({...entry, title: entry.page.toLowerCase(), head: entry.heading.toLowerCase(),
-                                         low: entry.words.toLowerCase()}));
+  // The names of files are words for a page too; what changed comes behind what is.
+  const entries = WORDS.map((entry) => ({...entry, title: `${entry.page} ${entry.at.split("#")[0]}`.toLowerCase(),
+                                         head: entry.heading.toLowerCase(), low: entry.words.toLowerCase(),
+                                         worth: entry.at.startsWith("changelog.html") ? 0.2 : 1}));
   const begins = (word) => `(?<![\\p{L}\\p{N}])${word.replace(/[.*+?^${}()|[\]\\\/]/g, "\\$&")}`;
   const scored = (entry, patterns) => {
     let score = 0;
@@ -32,7 +34,7 @@
       if (!inHead && !inTitle && !times) return 0;
       score += (inHead ? 10 : 0) + (inTitle ? 6 : 0) + Math.min(times, 5);
     }
-    return score;
+    return score * entry.worth;
   };
   const excerpt = (entry, pattern) => {
     const from = Math.max(0, entry.low.search(pattern) - 40);
