@@ -133,6 +133,26 @@ def test_a_file_without_rules_does_not_end_everything(text: str, folder: Path, m
     assert (folder / "out.csv").read_text().startswith(TOLD)
 
 
+def test_a_file_that_cannot_be_read_does_not_end_everything(folder: Path, monkeypatch: pytest.MonkeyPatch,
+                                                            capsys: pytest.CaptureFixture[str]) -> None:
+    closed = []
+
+    def guarded(read: Callable[..., object]) -> Callable[..., object]:
+        def either(path: Path, *options: object, **more: object) -> object:
+            if closed and path.name == "rules.ec":
+                raise PermissionError(13, "Permission denied", str(path))
+            return read(path, *options, **more)
+        return either
+
+    for name in ("read_text", "read_bytes"):
+        monkeypatch.setattr(Path, name, guarded(getattr(Path, name)))
+    feed(monkeypatch, FIRST, lambda: (rules(RULES, seconds_ago=20)(), closed.append(1)), "win|15|15|bob\n",
+         lambda: (closed.clear(), rules(MORE)()), "win|16|16|bob\n", SECOND)
+    assert follow() == 0
+    assert "the old ones stay: rules.ec:1:1: error: cannot read the file: Permission denied" in capsys.readouterr().err
+    assert (folder / "out.csv").read_text().startswith(TOLD)
+
+
 def test_rules_that_change_between_two_starts(folder: Path, capsys: pytest.CaptureFixture[str],
                                               monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(seconds: float) -> None:

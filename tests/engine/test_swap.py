@@ -391,6 +391,20 @@ def test_initial_values_of_what_is_rebuilt_begin_at_the_floor() -> None:
                                  {("rich", "bob", "true", 0, None)})
 
 
+def test_changes_are_those_of_the_rules_they_were_told_by_whenever_they_are_asked_for() -> None:
+    session = ev.parse(RICH).session(window=10, start=0)
+    session.insert(table(("win", 1, "ann"), ("lose", 3, "ann"), ("win", 3, "bob")))
+    first = session.advance(to=5)
+    session.insert(table(("win", 1, "cid"), ("lose", 8, "bob")))
+    second = session.advance(to=12)
+    session.swap(ev.parse("initiatedAt(poor(X, Y)=true, T) :- happensAt(spend(X, Y), T)."))
+    session.advance(to=13)
+    bob = ("rich", "bob", "true", 4, None)
+    assert (rows_in(first.added), rows_in(first.removed)) == ({("rich", "ann", "true", 2, 4), bob}, set())
+    assert (rows_in(second.added), rows_in(second.removed)) == ({("rich", "bob", "true", 4, 9)}, {bob})
+    assert second.late.select(["fact", "args"]).to_pylist() == [{"fact": "win", "args": "cid"}]
+
+
 def test_a_deadline_goes_on() -> None:
     rules = "initiatedAt(alarm(X)=on, T) :- happensAt(ring(X), T).\nfi(alarm(X)=on, alarm(X)=off, 20).\n"
     session = ev.parse(rules).session(window=5, start=0)

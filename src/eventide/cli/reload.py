@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 
 from eventide.cli.messages import messages
 from eventide.errors import EventideError
+from eventide.formats.files import rule_text
 from eventide.formats.problems import input_error
 
 Loaded = TypeVar("Loaded")
@@ -66,7 +67,7 @@ class Reload(Generic[Loaded]):
         if not self.is_due():
             return None
         try:
-            if self._files[0].is_file() and not self._files[0].read_bytes().strip():
+            if self._files[0].is_file() and not rule_text(self._files[0]).strip():
                 raise input_error("no-rules", "the file is empty", str(self._files[0]),
                                   hint="write the rules that are to count; to end the run, interrupt it")
             return self._load()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import Protocol
@@ -196,9 +197,10 @@ class Session:
         self._state, self.query_time = state, query
         shown, before, moved, space = update.shown, update.before, update.moved, update.space
         pending, self.pending = self.pending, (frozenset(), frozenset())
+        now = copy(self)  # tables are made when they are asked for: it may have other rules by then
         return Changes(
-            query, update.choices, lambda: with_pending(pending, self._difference(shown, before, moved, space)),
-            lambda: pa.concat_tables([LATE.empty_table(), *(self._listed(name, rows) for name, rows in late)]),
+            query, update.choices, lambda: with_pending(pending, now._difference(shown, before, moved, space)),
+            lambda: pa.concat_tables([LATE.empty_table(), *(now._listed(name, rows) for name, rows in late)]),
             lambda name: _news(name, update))
 
     def _accepted(self, name: str, rows: Batch, low: int) -> tuple[Batch, list[tuple[str, Batch]]]:
