@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Literal
 
 from eventide.analysis.model import Model
 from eventide.analysis.patterns import pair_leaves
+from eventide.syntax.diagnostics import Span
 from eventide.syntax.remembering import Remembered
 from eventide.syntax.rewriting import parts_in
-from eventide.syntax.terms import Variable
-from eventide.syntax.trees import BackgroundClause, Declaration, FluentValue, Rule
+from eventide.syntax.terms import Atom, Compound, Variable
+from eventide.syntax.trees import (
+    BackgroundClause,
+    ChangeRule,
+    Declaration,
+    EventRule,
+    FluentValue,
+    InitialRule,
+    Rule,
+    StaticRule,
+)
 
+_SMALL = re.compile(r"[xyz][0-9]?")
 _SHORTEST = 4  # letters of a name that may be misspelt; X1 and X2 are no slips
 
 
@@ -19,6 +33,13 @@ def find_slips(model: Model) -> None:
     values: dict[str, set[str]] = {}
     for clause in model.of_kind("initiated", "initial", "static", "delay"):
         values.setdefault(clause.template, {"true", "false"}).add(str(clause.value))
+    written = [small for rule in model.rules if isinstance(rule, ChangeRule | EventRule | StaticRule)
+               and (small := _small(rule)) is not None]
+    facts = [rule for rule in model.rules if isinstance(rule, BackgroundClause | InitialRule)] if written else []
+    constants = {part for rule in facts for part in parts_in(rule) if isinstance(part, Atom)}
+    for small in written:
+        if small not in constants:
+            warn_of_small(model.report, small)
     for rule in model.rules:
         if isinstance(rule, Declaration) or (isinstance(rule, BackgroundClause) and not rule.body):
             continue
@@ -26,6 +47,30 @@ def find_slips(model: Model) -> None:
         if once:
             _similar(model, list(once.values()))
             _values(model, pairs, once, values)
+
+
+@Remembered
+def _small(rule: ChangeRule | EventRule | StaticRule) -> Atom | None:
+    """What is likely a variable that was written small."""
+    head = rule.event if isinstance(rule, EventRule) else rule.pair.fluent
+    return small_variable(parts_in(head), parts_in(rule.body)) if isinstance(head, Compound) else None
+
+
+def small_variable(head: Iterable[object], body: Iterable[object]) -> Atom | None:
+    """A word such as `x` that is among the terms of a head and of its conditions.
+
+    >>> small_variable([Atom("x"), Atom("tug")], [Atom("tug"), Atom("x")])
+    Atom(name='x')
+    """
+    found = [part for part in head if isinstance(part, Atom) and _SMALL.fullmatch(part.name)]
+    asked = {part.name for part in body if isinstance(part, Atom)} if found else set()
+    return next((part for part in found if part.name in asked), None)
+
+
+def warn_of_small(report: Callable[[Literal["warning"], str, str, Span | None, str], None], word: Atom) -> None:
+    """Say that such a word is no variable."""
+    report("warning", "variable-as-value", f"'{word.name}' is a constant: the rule is about it alone", word.span,
+           f"a variable begins with a capital letter: {word.name.upper()}")
 
 
 @Remembered

@@ -27,6 +27,7 @@ _JSON = re.compile(r"\{\s*\"|\[\s*\{")
 _SIGIL = re.compile(r"[?$@]\{?([A-Za-z_]\w*)\}?")
 _METRIC = re.compile(r"(?:<>|\[\])[-+][\[(]|\b(?:Diamond|Box)(?:minus|plus)\s*[\[(]")
 _WINDOW = re.compile(r"\)\s*(?:always|sometime|at\s+\w+)?\s*(?:in\s*)?\[\s*[0-9]+\s*[a-z#]*\s*\]")
+_ASKED = re.compile(r"(?:happensAt|holdsAt|holdsFor)\(\s*(?:\w+\(|\w+\s*=)")
 _EVENTS = re.compile(r"(?:initiatedAt|terminatedAt|holdsFor|happensAt|initially)\(")
 
 
@@ -125,7 +126,7 @@ def ending_of(text: str, begin: int, end: int) -> tuple[str, str] | None:
     >>> ending_of("jam(X) :- slow(X) always [10].", 0, 30)
     ('LARS', '.lars')
     """
-    if _EVENTS.match(text, begin):
+    if _EVENTS.match(text, begin) or _ASKED.search(text, begin, end):
         return "the Event Calculus", ".ec"
     if _METRIC.search(text, begin, end):
         return "DatalogMTL", ".mtl"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import takewhile
 from math import gcd
 from typing import Literal as OneOf
 
@@ -30,7 +31,9 @@ _ASP = {"#show": "everything that is concluded is shown", "#const": "write the n
         "#include": "give the file with --background", ":~": "answers have no costs: write a rule, or ':- body.'"}
 _ELSEWHERE = {"or": "write one rule for each alternative", "since": "metric operators stand in .mtl files",
               "until": "metric operators stand in .mtl files",
-              **dict.fromkeys(("eventually", "once"), "write 'a [5]': at some time of the window")}
+              "@": "write 'a at T [5]'",
+              **dict.fromkeys(("eventually", "once"), "write 'a [5]': at some time of the window"),
+              **dict.fromkeys(("within", "over", "during", "last", "for"), "windows stand in brackets: write 'a [5]'")}
 _SQL_WINDOWS = {"range": "[{}]", "rows": "[{} #]", "last": "[{}]", "size": "[{}]"}
 LARGEST_WINDOW = 2**40
 LARGEST_RANGE = 100_000
@@ -343,6 +346,11 @@ class _ClauseReader(Expressions):
         if form is not None and self.following(1).kind == "number":
             raise self.problem("window-size", f"'{token.text}' in a window", token,
                                f"write '{form.format(self.following(1).text)}'")
+        inside = takewhile(lambda each: each.text != "]", self.tokens[self.at:self.at + 20])
+        glued = re.fullmatch(r"([0-9]+)([A-Za-z]+)", "".join(each.text for each in inside))
+        if token.kind != "number" and glued is not None and glued[2] in UNITS:
+            raise self.problem("window-size", f"no space between {glued[1]} and its unit '{glued[2]}'", token,
+                               f"write '[{glued[1]} {glued[2]}]'")
         if token.kind != "number" or not token.text.isdigit():
             raise self.problem("window-size", "a window needs a whole number", token, "write '[5]', '[5 sec]' or "
                                "'[5 #]'")
@@ -354,6 +362,9 @@ class _ClauseReader(Expressions):
             kind = "tuple"
             if self.taken("by"):
                 kind, by = "partition", self.by(atom)
+            elif self.next.kind == "variable":
+                raise self.problem("partition-by", f"'{self.next.text}' behind '#'", self.next,
+                                   f"write '[{size} # by {self.next.text}]'")
             if size == 0:
                 raise self.problem("window-size", "a window of 0 tuples sees nothing", token, "write at least '[1 #]'")
         elif self.next.kind == "word":

@@ -235,7 +235,8 @@ class _Reader(TokenReader):
                                 "write the number alone, in the unit of the facts")
         if closing not in ("]", ")"):
             raise self.problem("bad-range", f"{self.shown()} where the range should end",
-                                f"write ']' after '{self.tokens[self.at - 1].text}'")
+                                f"write ']' after '{self.tokens[self.at - 1].text}'" if closing != "," else
+                                "a range has two bounds; fractions are written 2.5 or 5/2")
         self.at += 1
         low_closed, high_closed = opening == "[", closing == "]"
         if seen_from_now:

@@ -44,6 +44,12 @@ def after_rule(reader: TokenReader, begin: int) -> SyntaxProblem:
     if token.kind == "foreign" and not has_body:
         return reader.problem("unknown-arrow", f"'{token.text}' is not the arrow of rules",
                               "write ':-'" if token.text in "←⟵⇐" else f"the conclusion comes first: {RULE}")
+    if token.text.lower() in ("s", "since") and following_range(reader):
+        return reader.problem("unexpected", f"'{token.text}' is not an operator", "write since, as in "
+                              "P(X) since[0,5] Q(X)")
+    if word.kind == "number" and token.kind == "bad":
+        return reader.problem("unexpected", f"'{token.text}' after a number: numbers have no units",
+                              "write the number alone, in the unit of the facts")
     if token.kind == "operator":
         return reader.problem("operator-after", f"'{token.text}' stands after its predicate",
                               f"an operator comes first: {token.text}[0,5] P(X)")
@@ -54,6 +60,11 @@ def after_rule(reader: TokenReader, begin: int) -> SyntaxProblem:
         return reader.problem("semicolon-end", "the rule ends with ';'", "write '.' instead of ';'")
     return reader.problem("unexpected", f"{reader.shown()} cannot stand here", _BETWEEN.get(
         token.text.lower(), "conditions are separated by ',', and a rule ends with '.'"))
+
+
+def following_range(reader: TokenReader) -> bool:
+    """Whether a range begins behind the next token."""
+    return reader.peek(1).text in ("[", "(")
 
 
 def before_condition(reader: TokenReader) -> SyntaxProblem | None:

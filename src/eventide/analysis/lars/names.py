@@ -5,8 +5,9 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from eventide.analysis.lars.model import LarsModel
+from eventide.analysis.slips import small_variable, warn_of_small
 from eventide.syntax.lars_trees import Rule
-from eventide.syntax.terms import Atom, template_of
+from eventide.syntax.terms import Atom, arguments_of, template_of
 
 
 def check_names(model: LarsModel) -> None:
@@ -14,7 +15,12 @@ def check_names(model: LarsModel) -> None:
     derived, given = set(model.derived), {*model.derived, *model.background}
     spellings = {name for name, _ in given}
     inputs: dict[str, int] = {}
+    constants = {term for fact in model.tree.facts for term in arguments_of(fact)}
     for rule in model.tree.rules:
+        small = small_variable([] if rule.head is None else arguments_of(rule.head.atom),
+                               [term for literal in rule.literals for term in arguments_of(literal.atom)])
+        if small is not None and small not in constants:
+            warn_of_small(model.report, small)
         for literal in rule.literals:
             name = literal.predicate[0]
             if literal.predicate not in given:

@@ -6,7 +6,9 @@ from difflib import get_close_matches
 
 from eventide.analysis.mtl.model import MtlModel, given
 from eventide.analysis.patterns import leaf_count, name_of
+from eventide.analysis.slips import small_variable, warn_of_small
 from eventide.syntax.mtl_trees import formula_of, predicates_in
+from eventide.syntax.terms import Term
 
 
 def find_predicates(model: MtlModel) -> None:
@@ -15,12 +17,16 @@ def find_predicates(model: MtlModel) -> None:
     for number, rule in enumerate(model.rules):
         model.defined.setdefault(rule.head.template, []).append(number)
         reads = model.reads.setdefault(rule.head.template, set())
-        used = [rule.head]
+        used, asked = [rule.head], list[Term]()
         for condition in rule.body:
             formula = formula_of(condition)
             found = list(predicates_in(formula)) if formula is not None else []
             used += found
+            asked += [term for predicate in found for term in predicate.arguments]
             reads.update(predicate.template for predicate in found)
+        small = small_variable(rule.head.arguments, asked)
+        if small is not None:
+            warn_of_small(model.report, small)
         for predicate in used:
             template = predicate.template
             first = names.setdefault(predicate.name, template)

@@ -1,0 +1,1 @@
+initiatedAt(rich(x)=true, T) :- happensAt(win(x), T).
