@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.engine.running import Timelines, facts_of, timelines
+from tests.docs.generated import ROOT
+from tests.docs.snippets import Block, blocks
+from tests.engine.running import facts_of
+from tests.explanation.checking import Run, check_proof, check_refusal, edges
 from tests.explanation.golden import Case as GoldenCase
 from tests.explanation.golden import cases
+from tests.explanation.programs import PROGRAMS
+from tests.explanation.programs import cases as cases_of
 from tests.oracle.interpreter import evaluate
 from tests.oracle.programs import FAMILIES, LAST, Case
 from tests.oracle.store import Fact
@@ -18,10 +25,10 @@ import eventide as ev
 from eventide.analysis.patterns import leaf_count, name_of
 from eventide.explanation import proof as proofs
 from eventide.explanation.asking import Explainer
-from eventide.explanation.reduction import Claim, Reduction
-from eventide.explanation.worlds import FactId, Stretch
+from eventide.explanation.reduction import Reduction
+from eventide.explanation.reporting import question_of
+from eventide.explanation.worlds import FactId
 from eventide.syntax.event_calculus import parse
-from eventide.syntax.terms import Atom
 
 few = settings(max_examples=max(settings().max_examples // 10, 1))
 VALUES = ("true", "on", "off", "lo", "mid", "hi", "h", "few")
@@ -32,125 +39,57 @@ def test_golden(case: GoldenCase) -> None:
     assert case.found() == case.expected
 
 
-OTHERS = {
-    "weights": """
-        weight(0.6)::initiatedAt(f(X)=true, T) :- happensAt(a(X), T).
-        weight(0.5)::initiatedAt(f(X)=true, T) :- happensAt(b(X), T).
-        weight(-0.4)::initiatedAt(f(X)=true, T) :- happensAt(c(X), T).
-        weight(0.7)::terminatedAt(f(X)=true, T) :- happensAt(d(X), T).
-        weight(-0.3)::terminatedAt(f(X)=true, T) :- happensAt(b(X), T).
-        initiatedAt(g(X)=true, T) :- happensAt(c(X), T), holdsAt(f(X)=true, T).
-        terminatedAt(g(X)=true, T) :- happensAt(d(X), T), \\+ holdsAt(f(X)=true, T).
-    """,
-    "counts": """
-        initiatedAt(f(X)=true, T) :- happensAt(a(X), T), findall(Y, happensAt(b(Y), T), L), length(L, N), N >= 2.
-        terminatedAt(f(X)=true, T) :- happensAt(c(X), T), findall(Y, holdsAt(h(Y)=true, T), L), length(L, N), N < 2.
-        initiatedAt(h(X)=true, T) :- happensAt(b(X), T).
-        terminatedAt(h(X)=true, T) :- happensAt(d(X), T).
-    """,
-    "background": """
-        pair(x, y). pair(y, z). pair(z, x). size(x, 3). size(y, 5). size(z, 8).
-        big(X) :- size(X, S), S > 4.
-        initially(h(X)=true) :- big(X).
-        initiatedAt(f(X, Y)=true, T) :-
-            happensAt(a(X), T), pair(X, Y), holdsAt(h(Y)=true, T), size(X, S), size(Y, R), S < R.
-        terminatedAt(f(X, Y)=true, T) :- happensAt(b(Y), T), pair(X, Y), \\+ happensAt(c(X), T).
-        terminatedAt(h(X)=true, T) :- happensAt(d(X), T).
-        initiatedAt(h(X)=true, T) :- happensAt(c(X), T), \\+ big(X).
-        holdsFor(s(X)=true, I) :-
-            pair(X, Y), holdsFor(f(X, Y)=true, A), holdsFor(h(X)=true, B), union_all([A, B], U),
-            holdsFor(h(Y)=true, C), relative_complement_all(U, [C], I).
-    """,
-    "initial values": """
-        initially(m(X)=lo).
-        grounding(m(X)=V) :- person(X), level(V).
-        person(x). person(y). level(lo). level(hi).
-        initiatedAt(m(X)=hi, T) :- happensAt(a(X), T).
-        initiatedAt(m(X)=lo, T) :- happensAt(b(X), T), \\+ happensAt(c(X), T).
-        fi(m(X)=hi, m(X)=lo, 4).
-        p(m(_)=hi).
-        happensAt(up(X), T) :- happensAt(start(m(X)=hi), T).
-        initiatedAt(n(X)=true, T) :- happensAt(up(X), T), happensAt(d(_), T).
-        terminatedAt(n(X)=true, T) :- happensAt(end(m(X)=hi), T).
-    """,
-}
-
-
-class Run:
-    """A case of the generator, run by the engine."""
-
-    def __init__(self, case: Case) -> None:
-        self.case = case
-        self.program = ev.parse(case.text + "\n" + case.background)
-        self.explainer = Explainer(self.program, facts_of((fact, None) for fact in case.facts), start=case.start,
-                                   end=LAST, tick=case.tick)
-
-    def of(self, facts: list[Fact]) -> tuple[Timelines, list[tuple[str, str, int]]]:
-        """What follows from some facts."""
-        return timelines(self.program, facts_of((fact, None) for fact in facts), start=self.case.start, end=LAST,
-                         tick=self.case.tick)
-
-
-def plain(fact: proofs.Fact) -> Fact:
-    """A fact of a proof as the generator has it."""
-    if fact.value is None:
-        return ("event", fact.name, fact.args, fact.time)
-    if fact.end is None:
-        return ("point", fact.name, fact.args, fact.value, fact.time)
-    return ("interval", fact.name, fact.args, fact.value, fact.time, fact.end)
+def run_of(case: Case) -> Run:
+    """A case, run by the engine."""
+    return Run(ev.parse(case.text + "\n" + case.background), facts_of((fact, None) for fact in case.facts),
+               start=case.start, end=LAST, tick=case.tick)
 
 
 @pytest.mark.parametrize("family", sorted(FAMILIES))
 @few
 @given(data=st.data())
 def test_the_facts_of_a_proof_are_enough_and_none_is_idle(family: str, data: st.DataObject) -> None:
-    check_a_proof(Run(data.draw(FAMILIES[family])), data)
+    check_some_proof(run_of(data.draw(FAMILIES[family])), data)
 
 
-@pytest.mark.parametrize("name", sorted(OTHERS))
+@pytest.mark.parametrize("name", sorted(PROGRAMS))
 @few
 @given(data=st.data())
-def test_so_it_is_with_weights_counts_and_background(name: str, data: st.DataObject) -> None:
-    """What the families of random programs lack, over random facts."""
-    facts: list[Fact] = data.draw(st.lists(
-        st.builds(lambda event, who, time: ("event", event, (who,), time), st.sampled_from("abcd"),
-                  st.sampled_from("xyz"), st.integers(1, 9)), min_size=1, max_size=12, unique=True))
-    check_a_proof(Run(Case(OTHERS[name], "", facts, data.draw(st.sampled_from((1, 2))), 0)), data)
+def test_so_it_is_with_all_else_that_rules_may_say(name: str, data: st.DataObject) -> None:
+    """What the families of random programs lack, over random facts; and what does not hold has a reason."""
+    run = run_of(data.draw(cases_of(name)))
+    check_some_proof(run, data)
+    for row in run.rows[:10]:
+        for at in edges(run, row):
+            check_refusal(run, question_of(row["fluent"], row["args"], row["value"]), at)
 
 
-def check_a_proof(run: Run, data: st.DataObject) -> None:
-    """The facts of a proof of some interval give it again, and fewer of them only with what is not so."""
-    everything, _ = run.of(run.case.facts)
-    options = [(name, stretch) for name, stretches in everything.items() for stretch in stretches]
-    if not options:
-        return
-    name, (start, end) = data.draw(st.sampled_from(options))
-    at = data.draw(st.integers(start, start + 5 if end is None else end - 1))
-    proof = run.explainer.why(name.replace("()", ""), at)
-    assert proof.holds and proof.minimal
-    assert tuple(proof.reason.interval or ()) == (start, end)
-    facts = [plain(fact) for fact in proof.facts]
-    assert all(fact in run.case.facts for fact in facts)
-    assert (start, end) in run.of(facts)[0].get(name, [])
-    for number in range(len(facts)):
-        fewer = facts[:number] + facts[number + 1:]
-        if (start, end) in run.of(fewer)[0].get(name, []):
-            assert not is_sound(run, name, at, (start, end), fewer), f"{facts[number]} is idle"
-    unknown = [reason.claim for reason in proofs.reasons_in(proof.reason) if reason.holds is not True]
-    assert not unknown
-    assert {str(fact) for fact in proofs.facts_in(proof.reason)} == {str(fact) for fact in proof.facts}
+def check_some_proof(run: Run, data: st.DataObject) -> None:
+    """The proof of some interval, at some time within."""
+    if run.rows:
+        row = data.draw(st.sampled_from(run.rows))
+        check_proof(run, row, data.draw(st.integers(row["start"], (row["end"] or row["start"] + 6) - 1)))
 
 
-def is_sound(run: Run, name: str, at: int, stretch: tuple[int, int | None], facts: list[Fact]) -> bool:
-    """Whether fewer facts have a proof of the same that is true in all the data: then one was idle."""
-    head, _, value = name.partition("=")
-    template = next(output.template for output in run.program.model.outputs
-                    if name_of(output.template) == head.partition("(")[0])
-    case = run.explainer.case(template)
-    leaves = (*map(Atom, filter(None, head.partition("(")[2].rstrip(")").split(","))), Atom(value))
-    known = {id_: plain(case.fact(id_)) for id_ in case.all_facts}
-    chosen = [next(id_ for id_, fact in known.items() if fact == wanted) for wanted in facts]
-    return Reduction(case, Claim(template, leaves, at, Stretch(*stretch))).is_sound(chosen)
+PAGE = blocks((ROOT / "docs" / "reference" / "language.md").read_text(encoding="utf-8"))
+LANGUAGE = [three for three in zip(PAGE, PAGE[1:], PAGE[2:], strict=False)
+            if [block.language for block in three] == ["prolog", "csv", "text"]]
+
+
+@pytest.mark.parametrize(("rules", "facts", "answer"), LANGUAGE,
+                         ids=[f"line {answer.line}" for _, _, answer in LANGUAGE])
+def test_every_example_of_the_language_is_explained(rules: Block, facts: Block, answer: Block, tmp_path: Path) -> None:
+    """Whatever a rule may say: each interval of the reference has a proof, and each gap a reason."""
+    (tmp_path / "facts.csv").write_text(facts.text, encoding="utf-8")
+    program = ev.parse(rules.text)
+    options: dict[str, Any] = dict(option.split("=") for option in answer.title.split())
+    options = {name: int(value) if value.isdigit() else value for name, value in options.items()}
+    run = Run(program, program.read(str(tmp_path / "facts.csv")), **options)
+    assert run.rows
+    for row in run.rows:
+        check_proof(run, row, row["start"])
+        for at in edges(run, row):
+            check_refusal(run, question_of(row["fluent"], row["args"], row["value"]), at)
 
 
 @pytest.mark.parametrize("family", ["hierarchies", "cycles", "values", "delays"])
@@ -165,7 +104,7 @@ def test_what_a_proof_says_of_fluents_is_so_in_all_the_data(family: str, data: s
     if not options:
         return
     name, start = data.draw(st.sampled_from(options))
-    proof = Run(case).explainer.why(name, int(start))
+    proof = run_of(case).explainer.why(name, int(start))
     for reason in proofs.reasons_in(proof.reason):
         atom, said, _ = reason.claim.partition(" holds at ")
         denied, says_not, _ = reason.claim.partition(" does not hold at ")
@@ -180,28 +119,21 @@ def test_what_a_proof_says_of_fluents_is_so_in_all_the_data(family: str, data: s
 @given(data=st.data())
 def test_every_question_has_an_answer(family: str, data: st.DataObject) -> None:
     """Of any fluent or event at any time: it says rightly whether, and why not; all views can be made."""
-    run = Run(data.draw(FAMILIES[family]))
-    fluents, events = run.of(run.case.facts)
+    run = run_of(data.draw(FAMILIES[family]))
     if not run.program.model.outputs:
         return
     output = data.draw(st.sampled_from(run.program.model.outputs))
-    args = ",".join(data.draw(st.lists(st.sampled_from("abc"), min_size=leaf_count(output.template),
-                                       max_size=leaf_count(output.template))))
-    at = data.draw(st.integers(0, LAST))
-    head = name_of(output.template)
-    if output.kind == "event":
-        question, holds = f"{head}({args})", (head, args, at) in events
+    count = leaf_count(output.template)
+    args = "|".join(data.draw(st.lists(st.sampled_from("abc"), min_size=count, max_size=count)))
+    value = "" if output.kind == "event" else str(output.value) if output.value is not None else \
+        data.draw(st.sampled_from(VALUES))
+    row = {"fluent": name_of(output.template), "args": args, "value": value}
+    at, question = data.draw(st.integers(0, LAST)), question_of(row["fluent"], args, value)
+    if run.holds(row, at):
+        proof = run.explainer.why(question, at)
+        assert proof.holds and proof.reason.reasons and str(proof) and proof.html() and proof.to_dict(1)
     else:
-        value = data.draw(st.sampled_from(VALUES)) if output.value is None else str(output.value)
-        question = f"{head}({args})={value}"
-        holds = any(low <= at and (high is None or at < high) for low, high in fluents.get(question, []))
-    proof = run.explainer.why(question, at)
-    assert proof.holds == holds
-    assert proof.reason.reasons
-    assert str(proof) and proof.html() and proof.to_dict(1)
-    failed = [reason for reason in proofs.reasons_in(proof.reason) if reason.kind == "rule" and reason.holds is False]
-    assert holds or all(any(inner.holds is not True for inner in rule.reasons) for rule in failed
-                        if not rule.rule or not rule.rule.text.startswith("fi("))
+        check_refusal(run, question, at)
 
 
 def test_of_many_answers_that_were_counted_few_are_proved(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,3 +204,38 @@ def test_as_many_answers_as_a_count_needs() -> None:
     assert proof.minimal and len(proof.facts) == 91 and "90 of 120 answers" in proof.text()
     refusal = explainer.why("lost=true", 12).text()
     assert "120 answers" in refusal and refusal.count("vote(v") < 70 and "and 56 more" in refusal
+
+
+OFF_THE_GRID = {
+    "points that intervals are built from": ("""
+        buildFromPoints(w(_)=true). points(w(_)=true).
+        holdsFor(k(X)=true, I) :- holdsFor(w(X)=true, I).
+        """, [("point", "w", ("a",), "true", time) for time in (40, 70, 110)], 40),
+    "the events of intervals that begin off the grid": ("""
+        buildFromPoints(noisy(X)=true, noise(X)). collectIntervals(w(_)=true).
+        initiatedAt(r(X)=true, T) :- happensAt(end(noisy(X)=true), T).
+        terminatedAt(r(X)=true, T) :- happensAt(start(w(X)=true), T).
+        """, [*(("event", "noise", ("a",), time) for time in (11, 14)), ("interval", "w", ("a",), "true", 24, 30)], 5),
+    "deadlines": ("""
+        initiatedAt(al(X)=on, T) :- happensAt(ring(X), T).
+        fi(al(X)=on, al(X)=off, 3).
+        """, [("event", "ring", ("a",), 14)], 2),
+    "an initial value that comes with another one": ("""
+        initially(al(_)=idle). person(a).
+        grounding(al(X)=V) :- person(X), value(V). value(on). value(idle).
+        initiatedAt(al(X)=on, T) :- happensAt(ring(X), T).
+        terminatedAt(al(X)=on, T) :- happensAt(stop(X), T).
+        """, [("event", "ring", ("a",), 7), ("event", "ring", ("a",), 9), ("event", "stop", ("a",), 12)], 1),
+}
+
+
+@pytest.mark.parametrize("name", OFF_THE_GRID)
+def test_times_that_are_not_those_of_the_grid(name: str) -> None:
+    """And initial values that begin when a rule applies: neither value holds then."""
+    rules, facts, tick = OFF_THE_GRID[name]
+    run = Run(ev.parse(rules), facts_of((fact, None) for fact in facts), start=0, end=200, tick=tick, initially_at=8)
+    assert run.rows
+    for row in run.rows:
+        check_proof(run, row, row["start"])
+        for at in edges(run, row):
+            check_refusal(run, question_of(row["fluent"], row["args"], row["value"]), at)

@@ -58,14 +58,14 @@ def explain(
 
     ```
     echo "initiatedAt(rich(X)=true, T) :- happensAt(win(X), T)." > rules.ec
-    echo "win|3|3|ann" > events.csv
-    eventide explain rules.ec --events events.csv --fluent 'rich(ann)=true' --at 7
-    eventide explain rules.ec --events events.csv --fluent 'rich(ann)=true' --at 2
-    eventide explain rules.ec --events events.csv --fluent 'rich(ann)=true' --between 2 7
+    echo "win|3|3|ann" > e.csv
+    eventide explain rules.ec --events e.csv --fluent 'rich(ann)=true' --at 7
+    eventide explain rules.ec --events e.csv --fluent 'rich(ann)=true' --at 2
+    eventide explain rules.ec --events e.csv --fluent 'rich(ann)' --between 2 7
     ```
     """
     from eventide.explanation.asking import explain as explained
-    from eventide.explanation.asking import time_point
+    from eventide.explanation.asking import is_event_calculus, time_point
     from eventide.formats.results import whole_file
     from eventide.program import load
 
@@ -82,13 +82,14 @@ def explain(
             "--tick": (tick if tick != 1 else None, "the first line of the rules says how long a time-point lasts"),
             "--initially-at": (initially_at or None, "nothing holds initially"),
             "--ties": (ties if ties != "termination" else None, "nothing is initiated")})
+    loaded = load(program, background=background or ())
+    is_event_calculus(loaded)  # before times, which are others in other languages
     for option, times in {"--at": (at,), "--between": between or ()}.items():
         try:
             for time in times:
                 time_point(time or 0, time_unit)
         except InputError as error:
             raise typer.BadParameter(str(error), param_hint=f"'{option}'") from None
-    loaded = load(program, background=background or ())
     facts = explicable(loaded, events, bad_rows, time_unit)
     if not program.endswith(".lars") and not probabilistic and any(table.probability is not None for table in facts):
         messages.say("the probabilities of facts are not used; --probabilistic does")

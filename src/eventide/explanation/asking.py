@@ -27,6 +27,8 @@ from eventide.syntax.reader import read_clauses
 from eventide.syntax.terms import Atom, Compound, Number, Term, is_ground
 
 _TRUE = Atom("true")
+_ABOUT = ("holdsAt", "happensAt", "holdsFor", "initiatedAt", "terminatedAt", "not", "\\+")
+_EDGES = ("start", "startI", "end")
 Time = int | str | date
 """A time-point, or with a unit of time a date."""
 
@@ -185,7 +187,7 @@ class Explainer:
             domain = case.whole.space.domains.get(type_)  # with what rules computed
             values = [] if domain is None else domain.values
             found = next((value for value in values if text_of(value) == text), None)
-            result.append(Atom(text) if found is None else term_of(found))
+            result.append(_value_of(text) if found is None else term_of(found))
         return tuple(result)
 
     # -- why ----------------------------------------------------------------------------------------------------------
@@ -226,7 +228,8 @@ def parsed_question(program: Program, text: str) -> tuple[str, list[str]]:
     term = clauses[0].head if len(clauses) == 1 and not problems and clauses[0].body is None else None
     if not isinstance(term, Atom | Compound):
         raise InputError(f"'{text}' is no fluent with its value, such as rich(ann)=true")
-    if isinstance(term, Compound) and term.functor in ("holdsAt", "happensAt", "not", "\\+"):
+    if isinstance(term, Compound) and (term.functor in _ABOUT or (
+            term.functor in _EDGES and isinstance(term.args[0], Compound) and term.args[0].functor == "=")):
         inner = term_text(term.args[0]).replace(" = ", "=")
         raise InputError(f"ask for {inner} alone; the time is given apart (--at), and the answer says whether")
     value: Term | None = None
@@ -251,6 +254,14 @@ def parsed_question(program: Program, text: str) -> tuple[str, list[str]]:
     if value is not None:
         raise InputError(f"{template} is an event and has no value; ask for {event_text(template, leaves)}")
     return template, list(map(str, leaves))
+
+
+def _value_of(text: str) -> Term:
+    """What occurs nowhere: a number, or a word."""
+    for read in (int, float) if text.lstrip("-")[:1].isdigit() else ():
+        with suppress(ValueError):
+            return Number(read(text))
+    return Atom(text)
 
 
 def number_in(text: str, template: str) -> int | float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eventide.algebra import nodes as n
-from eventide.analysis.bodies import Step
+from eventide.analysis.bodies import Step, Tally
 from eventide.analysis.model import Clause, Rejected
 from eventide.engine.domains import GrowthError
 from eventide.engine.relation import Rows
@@ -16,7 +16,7 @@ from eventide.explanation.following import Follower, head_binding
 from eventide.explanation.proving import Leaves
 from eventide.explanation.worlds import Binding, World
 from eventide.syntax.terms import Term
-from eventide.syntax.trees import Compare, Function, Is
+from eventide.syntax.trees import Compare, Function, Is, Not
 
 _TRIED = 12  # so many ways to go on are compared
 
@@ -102,8 +102,10 @@ def _nearest(rows: Rows) -> list[int]:
 def holds(world: World, clause: Clause, step: Step, binding: Binding, time: int | None) -> bool | None:
     """Whether a condition holds with some variables bound; None if it cannot be tried yet."""
     follower = Follower(world.case, clause)
-    computes = isinstance(step, Compare | Is | Function)
+    computes = isinstance(step, Compare | Is | Function | Not | Tally) or follower.is_test(step)
     known = {name: term for name, term in binding.items() if computes or follower.type(name) != n.NUMBER}
+    if isinstance(step, Not | Tally) and not follower.may_be_tried(step, known, time):
+        return None
     seeded = world.seed(known, follower.types(list(known)), time, numbers=computes)
     if seeded is None:
         return None

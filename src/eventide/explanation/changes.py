@@ -14,8 +14,8 @@ from eventide.explanation.asking import Explainer
 from eventide.explanation.proof import Fact, Proof, Reason
 from eventide.explanation.proving import Leaves, pair_text, when
 from eventide.explanation.reduction import stretches_in, times_in
-from eventide.explanation.worlds import Case, FactId, Stretch
-from eventide.formats.facts import Facts, chosen
+from eventide.explanation.worlds import Case, FactId, Stretch, cell
+from eventide.formats.facts import Facts, FactTable, chosen
 
 MOST_REPLAYS = 2000
 _FLUENT = {"was": "held", "is": "holds", "would": "hold"}
@@ -119,6 +119,7 @@ class _Change:
             return Proof(text, last, False, Reason("note", claim, why, holds=False), run=run)
         found = _smallest(self.operations, lambda few: self.answer(few) == now, lambda: self.replays < MOST_REPLAYS)
         claim = f"{text} changed between {first} and {last}: it {self._told(was, 'was')}, it {self._told(now, 'is')}"
+        found.sort(key=lambda operation: (self.case.fact(operation.fact).time, operation.fact))
         causes = [self._cause(operation, found) for operation in found] or [
             Reason("note", "no fact that came or went has to do with it: time went on")]
         causes.append(self.after.why(question, _first_difference(was, now)).reason)
@@ -137,11 +138,22 @@ class _Change:
         fact = self._fact(operation)
         name, row = self._row(operation.fact)
         table = self.after.facts.tables[name_of(name), leaf_count(name)]
-        arrival = fact.time if table.arrival is None else int(table.arrival[row])
-        happened = f"came at {max(arrival, fact.time)}" if operation.came else "was taken back"
+        happened = f"came at {_arrival(table, row)}" if operation.came else self._taken_back(table, row)
         rest = self.answer([other for other in found if other is not operation])
         return Reason("needed", f"{fact} at {fact.time} {happened}: without {'it' if operation.came else 'that'}, it "
                       f"would {self._told(rest, 'would')}", fact=fact, time=fact.time)
+
+    def _taken_back(self, table: FactTable, row: int) -> str:
+        """That a fact was taken back, when and where: by the last row that says so up to the second query time."""
+        assert table.op is not None
+        columns = [column for column in (*table.args, table.value, table.end) if column is not None]
+        alike = [other for other in np.flatnonzero((table.op < 0) & (table.time == table.time[row])).tolist()
+                 if all(cell(column, other) == cell(column, row) for column in columns)
+                 and _arrival(table, other) <= self.between[1]]
+        last = max(alike, key=lambda other: _arrival(table, other))
+        source, number = table.place(last)
+        place = Fact("", (), source=source, row=number).place
+        return f"was taken back at {_arrival(table, last)}{f' by {place}' if place else ''}"
 
     def _told(self, found: Sequence[Stretch], tense: str) -> str:
         """When it is so, as a sentence goes on: `held nowhere`, `would happen at 3, at 5`."""
@@ -151,6 +163,12 @@ class _Change:
         times = [when(*stretch).removeprefix("holds ") if self.is_fluent else f"at {stretch.start}"
                  for stretch in found]
         return f"{forms[tense]} {', '.join(times)}"
+
+
+def _arrival(table: FactTable, row: int) -> int:
+    """When a row of a table is known: as it arrives, but not before it is so."""
+    time = int(table.time[row])
+    return time if table.arrival is None else max(time, int(table.arrival[row]))
 
 
 def _rows(case: Case) -> dict[str, set[int]]:

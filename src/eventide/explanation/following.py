@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eventide.algebra import nodes as n
-from eventide.analysis.bodies import BodyCompiler, Step
+from eventide.analysis.bodies import BodyCompiler, Step, Tally
 from eventide.analysis.model import Clause, Rejected
 from eventide.analysis.patterns import unify, variables_in
 from eventide.analysis.statics import StaticCompiler
@@ -61,6 +61,16 @@ class Follower(BodyCompiler):
         if isinstance(step, Not) or not isinstance(step, Condition):  # a negation or a count
             return self._ready(step, pending, self._bound(node), node.sort == "points")
         return self._next([step], node) is not None
+
+    def is_test(self, step: Step) -> bool:
+        """Whether a condition asks for the kind of a value: `number(X)`."""
+        return self._is_test(step)
+
+    def may_be_tried(self, step: Not | Tally, known: Binding, time: int | None) -> bool:
+        """Whether all is known that a negation or a count shares with the rest of its clause."""
+        timed = time is not None
+        bound = set(known) | ({self.time} if timed and self.time is not None else set())
+        return self._ready(step, self._counted(self.clause.body), bound, timed)
 
 
 class StaticFollower(StaticCompiler):

@@ -405,9 +405,9 @@ class Proofs(ABC):
         node = self.case.compiler.sources.fluent(template, leaves)
         for interval in self.world.intervals(node):
             start, end = interval.stretch
-            if kind == "end" and end is not None and self.before(end) == time:
+            if kind == "end" and end is not None and end - self.tick == time:
                 inner = yield self.holding(template, leaves, end - 1, end, ends=True)
-            elif kind != "end" and (start if kind == "startI" else self.before(start)) == time:
+            elif kind != "end" and (start if kind == "startI" else start - self.tick) == time:
                 inner = yield self.holding(template, leaves, start, start + 1, begins=True)
             else:
                 continue

@@ -66,6 +66,10 @@ class Refuter:
                 reasons.append(Reason("absence", "no rule is about these arguments", holds=False))
             if depth == 0 and end is not None and end < at:
                 reasons.append(Reason("note", f"the run ends at {end}: later facts do not count", time=end))
+            begin = self.case.run.start
+            if depth == 0 and any(((table.time if table.end is None else table.end - 1) <= begin).any()
+                                  for table in self.case.facts):
+                reasons.append(Reason("note", f"the run begins after {begin}: earlier facts do not count", time=begin))
         return Reason("holds" if is_fluent else "happens", claim, tuple(reasons), False, at,
                       level=self.model.levels.get(template))
 
@@ -82,6 +86,8 @@ class Refuter:
             close = difflib.get_close_matches(str(leaf), [text_of(value) for value in domain.values], 1)
             hint = f"; did you mean {close[0]}?" if close else ""
             yield Reason("absence", f"{leaf} occurs in no fact and in no rule{hint}", holds=False)
+            if is_fluent and place == len(leaves) - 1:
+                yield from self._other_values(template, leaves, at)
         if at <= self.world.timeline.start:
             yield Reason("note", f"the run begins after {self.world.timeline.start}", holds=False)
 
@@ -190,7 +196,8 @@ class Refuter:
         yield from self._outvoted(template, leaves, at)
         since = before[-1].end if before else None
         high = prover.before(at + 1)  # what is initiated then, or later, shows after the time that was asked for
-        yield from self._nearest(self.model.of_kind("initiated"), template, leaves, since, high, depth)
+        if since is None or since < high:
+            yield from self._nearest(self.model.of_kind("initiated"), template, leaves, since, high, depth)
         yield from self._no_deadline(template, leaves, at, depth)
 
     def _outvoted(self, template: str, leaves: Leaves, at: int) -> Iterator[Reason]:
@@ -217,11 +224,27 @@ class Refuter:
             if not amounts:
                 inner = Reason("absence", "it has no length for these arguments", holds=False)
             elif lasting:
-                text = f"{pair_text(template, source)} holds since {lasting[0].start}, and the delay is {amounts[0]}"
-                inner = Reason("holds", text, time=at, interval=lasting[0])
+                inner = self._not_due(template, source, lasting[0], amounts[0], at)
             else:
                 inner = self.refuted(template, source, at, is_fluent=True, depth=depth + 1)
             yield self.prover.rule(original, (inner,), head_binding(clause, source) or {}, holds=False)
+
+    def _not_due(self, template: str, source: Leaves, stretch: Stretch, amount: int, at: int) -> Reason:
+        """The source of a delayed effect holds: when its deadline is due, if it has one."""
+        text = f"{pair_text(template, source)} holds since {stretch.start}"
+        begun = [time for time in self.prover.initiations(template, source, initial=False)
+                 if stretch.start - self.prover.tick <= time < at]
+        if not begun:
+            text += ": an initial value starts no deadline"
+        else:
+            postponable = any(isinstance(clause.value, Variable) or clause.value == source[-1]
+                              for clause in self.model.about(template, "postponable"))
+            last = max(begun) if postponable else min(begun)
+            again = f", is initiated again at {last}" if last >= stretch.start else ""
+            text += f"{again}, and the delay of {amount} is over at {last + amount}"
+            until = self.world.timeline.until
+            text += f", after the end of the run at {until}" if last + amount > until else ""
+        return Reason("holds", text, holds=False, time=at, interval=stretch)
 
     def _nearest(self, clauses: Sequence[Clause], template: str, leaves: Leaves, low: int | None, high: int,
                  depth: int) -> Iterator[Reason]:
@@ -234,23 +257,23 @@ class Refuter:
                 found.append((original, tried))
         found.sort(key=lambda item: (item[1].satisfied - len(item[1].steps), -item[1].satisfied), reverse=True)
         for original, tried in found[:_NEAREST]:
-            yield self._rule(original, tried, high, depth)
+            yield self._rule(original, tried, low, high, depth)
         if len(found) > _NEAREST:
             yield Reason("note", f"{len(found) - _NEAREST} more rules were further from it")
 
-    def _rule(self, original: Clause, tried: Attempt, high: int, depth: int) -> Reason:
+    def _rule(self, original: Clause, tried: Attempt, low: int | None, high: int, depth: int) -> Reason:
         reasons: list[Reason] = []
         failed = False
         for step, held in tried.steps:
             if held is False and not failed:
                 failed = True
-                reasons.append(self._failed(step, tried, high, depth))
+                reasons.append(self._failed(step, tried, low, high, depth))
             else:
                 reasons.append(Reason(_kind(step), _step_text(step, tried), holds=held, time=tried.time))
         binding = {**tried.binding, **(time_binding(tried.clause, tried.time) if tried.time is not None else {})}
         return self.prover.rule(original, tuple(reasons), binding, tried.time, holds=False)
 
-    def _failed(self, step: Step, tried: Attempt, high: int, depth: int) -> Reason:
+    def _failed(self, step: Step, tried: Attempt, low: int | None, high: int, depth: int) -> Reason:
         """The condition that failed first, and why."""
         text = f"{_step_text(step, tried)} fails first"
         time = tried.time
@@ -261,9 +284,11 @@ class Refuter:
                 template, leaves = flatten(event)
                 if time is None and template in self.world.streams:
                     inner = list(self._no_fact(template, leaves, high - 1))[1:]
-                    text += f": no such event before {high}"
+                    text += f": no such event {_between(low, high)}"
+                elif time is not None and template in self.world.streams and not all(map(is_ground, leaves)):
+                    inner = list(self._no_fact(template, leaves, time))[1:]
                 elif time is None and depth < _DEEPEST:
-                    inner = list(self._nearest(self.model.of_kind("event"), template, leaves, None, high, depth + 1))
+                    inner = list(self._nearest(self.model.of_kind("event"), template, leaves, low, high, depth + 1))
                 elif time is not None and all(map(is_ground, leaves)):
                     inner = [self.refuted(template, leaves, time, is_fluent=False, depth=depth + 1)]
             case Holds(pair) if time is not None:
@@ -432,6 +457,11 @@ def _step_text(step: Step, tried: Attempt) -> str:
         goals = ", ".join(map(worded, substitute(step.goals, binding)))
         return f"the number of answers to {goals} is {substitute(step.amount, binding)}"
     return worded(substitute(step, binding))
+
+
+def _between(low: int | None, high: int) -> str:
+    """A stretch of time as it is said of events."""
+    return f"before {high}" if low is None else f"at {low}" if high == low + 1 else f"from {low} on, before {high}"
 
 
 def _kind(step: Step) -> Kind:

@@ -76,15 +76,15 @@ class SimpleProofs(Proofs):
 
     # -- changes -------------------------------------------------------------------------------------------------------
 
-    def initiations(self, template: str, leaves: Leaves) -> Iterator[int]:
-        """The grid points at which a value is initiated (initial values, rules and deadlines)."""
+    def initiations(self, template: str, leaves: Leaves, *, initial: bool = True) -> Iterator[int]:
+        """The time-points at which a value is initiated (by rules, deadlines and, if `initial`, as an initial one)."""
         yield from (time for time, total in self.votes("initiated", template, leaves).items() if total > 0)
-        yield from (self.on_grid(t) for t, value in self.fired(template, leaves) if value == leaves[-1])
-        if self.is_initial(template, leaves):
-            yield self.world.time(self.world.timeline.begin) - self.tick
+        yield from (self.world.time(t) for t, value in self.fired(template, leaves) if value == leaves[-1])
+        if initial and self.is_initial(template, leaves):
+            yield self._before_all()
 
     def breaks(self, template: str, leaves: Leaves) -> Iterator[int]:
-        """The grid points at which a value is ended: by a termination, or by another value."""
+        """The time-points at which a value is ended: by a termination, or by another value."""
         begun = self.votes("initiated", template, leaves) if is_weighted(self.model, template) else {}
         for time, total in self.votes("terminated", template, leaves).items():
             if total > 0 and begun.get(time, 0) <= 0:  # where rules have weights, an initiation is stronger
@@ -94,7 +94,9 @@ class SimpleProofs(Proofs):
             for time, value in self.values_of(clause, rows) if rows is not None else ():
                 if value != leaves[-1]:
                     yield self.on_grid(self.world.timeline.inside(time))
-        yield from (self.on_grid(t) for t, value in self.fired(template, leaves) if value != leaves[-1])
+        yield from (self.world.time(t) for t, value in self.fired(template, leaves) if value != leaves[-1])
+        if any(True for _ in self._other_initial(template, leaves)):
+            yield self._before_all()
 
     def votes(self, kind: Literal["initiated", "terminated"], template: str, leaves: Leaves) -> dict[int, float]:
         """The grid points at which rules apply, and the sum of their weights; infinite where one has no weight."""
@@ -109,8 +111,12 @@ class SimpleProofs(Proofs):
         return {time: sum(weights.values()) + against for time, weights in rules.items()}
 
     def on_grid(self, offset: int) -> int:
-        """The time-point of the grid at which an effect counts."""
+        """The time-point of the grid at which the effect of a rule counts; deadlines fire when they are due."""
         return self.world.time(offset // self.tick * self.tick)
+
+    def is_on_grid(self, time: int) -> bool:
+        """Whether effects of rules count at a time."""
+        return self.on_grid(self.world.timeline.inside(time)) == time
 
     def others(self, template: str, leaves: Leaves) -> Iterator[tuple[Clause, Leaves]]:
         """Rules that initiate other values of a fluent, with the heads to ask for."""
@@ -161,19 +167,36 @@ class SimpleProofs(Proofs):
             steps = follower.steps(clause.body, node)
             rows = self.world.runner(seeded[1]).evaluate(steps[-1][1] if steps else node)
             assert isinstance(rows, Rows)
-            if rows.length:
-                yield original, self.world.binding(rows, 0)
+            for place in range(rows.length):
+                yield original, self.world.binding(rows, place)
+
+    def _other_initial(self, template: str, leaves: Leaves) -> Iterator[tuple[Term, Clause, Binding]]:
+        """Other values of a fluent that are given by `initially`."""
+        for clause, binding in self._initial(template, (*leaves[:-1], Variable("_"))):
+            folded = self.case.compiler.folded(clause)
+            assert folded is not None
+            value = binding[folded.value.name] if isinstance(folded.value, Variable) else folded.value
+            if value != leaves[-1]:
+                yield value, clause, binding
+
+    def _before_all(self) -> int:
+        """The time-point at which initial values count as initiated."""
+        return self.world.time(self.world.timeline.begin) - self.tick
 
     def beginning(self, template: str, leaves: Leaves, start: int) -> Proving:
         """Why an interval of a simple fluent begins."""
         found = yield self.change("initiated", template, leaves, start - self.tick, start)
-        if found is None and self.world.time(self.world.timeline.begin) == start:
+        if found is None and self._before_all() == start - self.tick:
             for clause, binding in self._initial(template, leaves):
-                reasons = [r for r in [(yield self.declared(clause, binding))] if r is not None]
-                rule = self.rule(clause, tuple(reasons), binding)
-                return Reason("begins", f"{pair_text(template, leaves)} initially, from {start} on", (rule,),
-                              time=start)
+                return (yield self._initially(clause, binding, template, leaves))
         return found or self.unknown(f"the beginning of {pair_text(template, leaves)} at {start}")
+
+    def _initially(self, clause: Clause, binding: Binding, template: str, leaves: Leaves) -> Proving:
+        """An initial value."""
+        start = self._before_all() + self.tick
+        reasons = [r for r in [(yield self.declared(clause, binding))] if r is not None]
+        rule = self.rule(clause, tuple(reasons), binding)
+        return Reason("begins", f"{pair_text(template, leaves)} initially, from {start} on", (rule,), time=start)
 
     def change(self, kind: str, template: str, leaves: Leaves, low: int, high: int) -> Proving:
         """The first initiation (or termination) of a value in `[low, high)`; None if there is none."""
@@ -183,7 +206,8 @@ class SimpleProofs(Proofs):
     def _change(self, kind: str, template: str, leaves: Leaves, low: int, high: int) -> Proving:
         text, weighted = pair_text(template, leaves), is_weighted(self.model, template)
         found: list[Reason] = []
-        for clause in self.model.of_kind("initiated" if kind == "initiated" else "terminated"):
+        by_rules = self.is_on_grid(low) or high == low + 1
+        for clause in self.model.of_kind("initiated" if kind == "initiated" else "terminated") if by_rules else ():
             if clause.template == template and (clause.weight is None or clause.weight > 0):
                 applied = yield self.applied(clause, leaves, low, high)
                 found += [] if applied is None else [applied]
@@ -194,7 +218,7 @@ class SimpleProofs(Proofs):
             return Reason(said, f"{text} is {kind} at {found[0].time}", tuple(found), time=found[0].time)
         if kind == "initiated":
             for offset, value in self.fired(template, leaves):
-                if value == leaves[-1] and low <= self.world.time(offset) < high:
+                if value == leaves[-1] and self.world.time(offset) == low:
                     return (yield self.deadline(template, leaves, self.world.time(offset)))
         return None
 
@@ -240,7 +264,7 @@ class SimpleProofs(Proofs):
         if found is not None:
             return found
         for clause, other in self.others(template, leaves):
-            rows = self.points(clause, other)
+            rows = self.points(clause, other) if self.is_on_grid(low) else None
             for time, value in self.values_of(clause, rows) if rows is not None else ():
                 if low <= time < end and value != leaves[-1]:
                     replaced = (*leaves[:-1], value)
@@ -248,10 +272,14 @@ class SimpleProofs(Proofs):
                     return self._replaced(template, leaves, replaced, time, inner)
         for offset, value in self.fired(template, leaves):
             time = self.world.time(offset)
-            if value != leaves[-1] and low <= time < end:
+            if value != leaves[-1] and time == low:
                 replaced = (*leaves[:-1], value)
                 inner = yield self.deadline(template, replaced, time)
                 return self._replaced(template, leaves, replaced, time, inner)
+        for value, clause, binding in self._other_initial(template, leaves) if low == self._before_all() else ():
+            replaced = (*leaves[:-1], value)
+            inner = yield self._initially(clause, binding, template, replaced)
+            return self._replaced(template, leaves, replaced, low, inner)
         return self.unknown(f"the end of {pair_text(template, leaves)} at {end}")
 
     def _replaced(self, template: str, leaves: Leaves, other: Leaves, time: int, inner: Reason | None) -> Reason:

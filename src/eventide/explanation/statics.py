@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TypeVar
 
 import numpy as np
@@ -87,14 +89,17 @@ class Prover(SimpleProofs):
     def given(self, template: str, leaves: Leaves, low: int, high: int | None, begins: bool, ends: bool) -> Proving:
         """An input fluent: the facts that cover a stretch."""
         world = self.world
-        built = template in self.case.run.built
-        found = world.facts_like(template, leaves, min(low, world.timeline.until) - self.tick if built else low, high)
-        spans = {id_: world.span_of(id_) for id_ in found}
-        options = [(Stretch(begin, self._reach(begin) if end is None else end), id_)
-                   for id_, (begin, end) in spans.items()]
-        # what goes on beyond the run is known by its last facts, even where it is asked for only from there on
-        pieces = cover(low, high if high is not None else max(low, world.timeline.until) + 1, options)
-        facts = tuple(self.fact(id_) for _, _, id_ in pieces)
+        if template in self.case.run.built:
+            first = min(low, world.timeline.until) - self.tick
+            last = None if high is None else high + self.tick
+            found = [(world.span_of(id_)[0], id_) for id_ in world.facts_like(template, leaves, first, last)]
+            ids = self._chain(found, low, high)
+        else:
+            spans = [(Stretch(*world.span_of(id_)), id_) for id_ in world.facts_like(template, leaves, low, high)]
+            # what goes on beyond the run is known by its last facts, even where it is asked for only from there on
+            beyond = high if high is not None else max(low, world.timeline.until) + 1
+            ids = [id_ for _, _, id_ in cover(low, beyond, spans)]
+        facts = tuple(map(self.fact, ids))
         if not facts:
             return self.unknown(f"{pair_text(template, leaves)} {when(low, high)}")
         self.say(Covers(template, leaves, low, high))
@@ -103,9 +108,22 @@ class Prover(SimpleProofs):
         return Reason("holds", f"{pair_text(template, leaves)} {when(low, high)}", facts)
         yield
 
-    def _reach(self, time: int) -> int | None:
-        """Up to where a point counts that intervals are built from: without end if the run ends before."""
-        return None if time + self.tick > self.world.timeline.until else self.after(time)
+    def _chain(self, points: Iterable[tuple[int, Item]], low: int, high: int | None) -> list[Item]:
+        """Few of the points that intervals are built from, such that one of their own covers `[low, high)`; none if
+        all do not. The next is at most a tick away, and the last counts up to the grid, or beyond the end of the run.
+        """
+        options = sorted(points, key=itemgetter(0))
+        times = [time for time, _ in options]
+        found: list[Item] = []
+        place = bisect_right(times, low) - 1
+        while place >= 0:
+            time, item = options[place]
+            found.append(item)
+            if time == self.world.timeline.until or (high is not None and self.after(time) >= high):
+                return found
+            following = bisect_right(times, time + self.tick) - 1
+            place = following if times[following] > time else -1
+        return []
 
     def after(self, time: int) -> int:
         """The time-point of the grid after a time."""
@@ -174,12 +192,10 @@ class Prover(SimpleProofs):
         template, leaves = flatten(substitute(condition.event, binding))
         node = self.case.compiler.sources.event(substitute(condition.event, binding))
         rows = self.world.evaluate(node)
+        times = [(time, time) for time in set(map(self.world.time, rows.time.tolist()))]  # type: ignore[union-attr]
         reasons: list[Reason] = []
-        for offset in sorted(set(rows.time.tolist())):  # type: ignore[union-attr]
-            time = self.world.time(offset)
-            end = self._reach(time)
-            if (high is None or time < high) and (end is None or low < end):
-                reasons.append((yield self.happening(template, leaves, time)))
+        for time in self._chain(times, low, high):
+            reasons.append((yield self.happening(template, leaves, time)))
         return reasons
 
     def _restriction(self, follower: StaticFollower, condition: object, binding: Binding) -> Proving:
