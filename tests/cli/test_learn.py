@@ -120,6 +120,16 @@ def test_labels_without_rows_are_told(files: list[str], capsys: pytest.CaptureFi
     assert not Path("rules.ec").exists()
 
 
+def test_labels_between_the_facts_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    modes = "modeh(initiatedAt(rich(+person),+time))\nmodeb(happensAt(win(+person),+time))\n"
+    (tmp_path / "rich.modes").write_text(modes)
+    (tmp_path / "win.csv").write_text("time,who\n0,ann\n5,ann\n")
+    (tmp_path / "rich.csv").write_text("start,end,who\n1,4,ann\n")
+    examples = [f"--examples={name}={tmp_path}/{name}.csv" for name in ("win", "rich")]
+    assert main(["learn", str(tmp_path / "rich.modes"), *examples]) == 1
+    assert "rich holds at no observed time-point" in capsys.readouterr().err
+
+
 def test_labels_at_no_observed_point_are_told(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     for text in ("stream,time,who\nv0,100,ann\nv0,101,ann\n", "stream,start,end,who\nv0,100,102,ann\n"):
         Path("rich.csv").write_text(text)
