@@ -11,6 +11,10 @@ import pytest
 from tests.docs.generated import ROOT
 from tests.docs.snippets import blocks
 
+from eventide.cli.main import COMMANDS, main
+
+# As they are told by --help, where lines are not longer than a terminal is wide, and end with nothing but themselves.
+WIDTH = 80
 EXAMPLES = {block.text.split("eventide ")[-1].split()[0]: block.text
             for block in blocks((ROOT / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8"))
             if block.language == "sh"}
@@ -34,6 +38,17 @@ def test_example(command: str, tmp_path: Path) -> None:
 
 
 def test_every_command_has_one() -> None:
-    from eventide.cli.main import COMMANDS
-
     assert set(EXAMPLES) == {name.replace("_", "-") for name in COMMANDS}
+
+
+@pytest.mark.parametrize("command", EXAMPLES)
+def test_help_has_the_example_as_it_stands(command: str, capsys: pytest.CaptureFixture[str],
+                                           monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+    assert main([command, "--help"]) == 0
+    shown = [line.strip().removeprefix("Example: ") for line in capsys.readouterr().out.splitlines()]
+    lines = EXAMPLES[command].splitlines()
+    assert lines[0] in shown
+    first = shown.index(lines[0])
+    assert shown[first:first + len(lines)] == lines
+    assert not any(line.endswith("\\") for line in lines), "what is copied from a terminal has spaces at its end"

@@ -37,7 +37,8 @@ def contexts(
 
     ```
     echo 'free :- closed [9]. jam :- slow [9]. :- free, jam.' > road.lars
-    printf '{"time": 1, "facts": ["closed"]}\\n{"time": 2, "facts": ["slow"]}\\n' > road.jsonl
+    echo '{"time": 1, "facts": ["closed"]}' > road.jsonl
+    echo '{"time": 2, "facts": ["slow"]}' >> road.jsonl
     eventide contexts road.lars --events road.jsonl
     eventide contexts road.lars --events road.jsonl --without closed
     ```

@@ -50,7 +50,8 @@ def intervals(
     Example:
 
     ```
-    printf 'time,probability\\n1,0\\n2,0.5\\n3,0.7\\n4,0.9\\n5,0.4\\n6,0.1\\n' > probs.csv
+    echo time,probability > probs.csv
+    printf '1,0\\n2,0.5\\n3,0.7\\n4,0.9\\n5,0.4\\n6,0.1\\n' >> probs.csv
     eventide intervals probs.csv --threshold 0.5
     ```
     """

@@ -71,12 +71,15 @@ def learn(
     Example:
 
     ```
-    printf 'modeh(initiatedAt(rich(+who),+time))\\nmodeh(terminatedAt(rich(+who),+time))\\n' > rich.modes
-    printf 'modeb(happensAt(win(+who),+time))\\nmodeb(happensAt(lose(+who),+time))\\n' >> rich.modes
-    (echo time,who; seq -f '%g,ann' 1 5 99) > win.csv
-    (echo time,who; seq -f '%g,ann' 3 5 99; seq -f '%g,ann' 4 5 99) > lose.csv
-    (echo time,who; seq -f '%g,ann' 3 5 99) > rich.csv
-    eventide learn rich.modes --examples win=win.csv lose=lose.csv rich=rich.csv -o rules.ec
+    echo 'modeh(initiatedAt(rich(+who),+time))' > rich.modes
+    echo 'modeh(terminatedAt(rich(+who),+time))' >> rich.modes
+    echo 'modeb(happensAt(win(+who),+time))' >> rich.modes
+    echo 'modeb(happensAt(lose(+who),+time))' >> rich.modes
+    mkdir -p in
+    (echo time,who; seq -f %g,ann 1 5 99) > in/win.csv
+    (echo time,who; seq -f %g,ann 3 5 99; seq -f %g,ann 4 5 99) > in/lose.csv
+    (echo time,who; seq -f %g,ann 3 5 99) > in/rich.csv
+    eventide learn rich.modes --examples in -o rules.ec
     ```
     """
     _check(curve, out, facts, [modes, *examples, *(background or [])])

@@ -77,7 +77,8 @@ def report(
     Example:
 
     ```
-    printf 'fluent,args,value,start,end\\nrich,ann,true,6,13\\nrich,bob,true,9,\\n' > result.csv
+    printf 'fluent,args,value,start,end\\nrich,ann,true,6,13\\n' > result.csv
+    echo 'rich,bob,true,9,' >> result.csv
     eventide report result.csv -o report.html
     eventide report result.csv -o -
     ```

@@ -54,7 +54,9 @@ def signals(
     Example:
 
     ```
-    printf 'mmsi,time,lon,lat,sog,cog\\n219014000,0,10.0,55.0,9.1,80\\n219014000,60,10.004,55.0,0.1,80\\n' > feed.csv
+    echo mmsi,time,lon,lat,sog,cog > feed.csv
+    echo 219014000,0,10.0,55.0,9.1,80 >> feed.csv
+    echo 219014000,60,10.004,55.0,0.1,80 >> feed.csv
     eventide signals feed.csv -o sea
     ```
     """

@@ -42,12 +42,16 @@ def stream(
 
     ```
     mkdir -p events
-    printf 'time,event,who\\n3,call,ann\\n9,hang_up,ann\\n30,call,bob\\n' > events/1.csv
+    printf 'time,event,who\\n3,call,ann\\n9,quit,ann\\n' > events/1.csv
+    echo '30,call,bob' >> events/1.csv
     echo "initiatedAt(busy(X)=true, T) :- happensAt(call(X), T)." > rules.ec
-    echo "terminatedAt(busy(X)=true, T) :- happensAt(hang_up(X), T)." >> rules.ec
-    printf '[source]\\nkind = "files"\\npath = "events"\\n[rules]\\nprogram = "rules.ec"\\n' > stream.toml
-    printf '[window]\\nwindow = 20\\nstep = 10\\n[checkpoint]\\npath = "state"\\n' >> stream.toml
-    printf '[[sink]]\\nkind = "console"\\n[spark]\\nmaster = "local[1]"\\n' >> stream.toml
+    echo "terminatedAt(busy(X)=true, T) :- happensAt(quit(X), T)." >> rules.ec
+    printf '[source]\\nkind = "files"\\npath = "events"\\n' > stream.toml
+    printf '[rules]\\nprogram = "rules.ec"\\n' >> stream.toml
+    printf '[window]\\nwindow = 20\\nstep = 10\\n' >> stream.toml
+    printf '[checkpoint]\\npath = "state"\\n' >> stream.toml
+    printf '[[sink]]\\nkind = "console"\\n' >> stream.toml
+    printf '[spark]\\nmaster = "local[1]"\\n' >> stream.toml
     eventide stream stream.toml --once
     ```
     """
