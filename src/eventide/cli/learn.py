@@ -242,20 +242,16 @@ def _page(learnt: Learned, ending: str) -> str:
 
 def _write_facts(learnt: Learned, folder: Path) -> None:
     """A folder for each stream with a table for each event; for a single stream the tables themselves."""
-    import pyarrow as pa
-
     from eventide.formats.results import WRITERS, text_columns, whole_file
-    from eventide.learning.prediction import facts_of
 
-    for target in learnt.targets.values():
-        names = _folders(target.examples.streams)
-        for stream in target.examples.streams:
-            inner = folder if len(target.examples.streams) == 1 else folder / names[stream]
-            inner.mkdir(parents=True, exist_ok=True)
-            timed, timeless = facts_of(target.examples, stream)
-            for name, tables in {**timed, **timeless}.items():
-                with whole_file(inner / f"{name}.csv") as file:
-                    WRITERS[".csv"]([text_columns(pa.concat_tables(tables, promote_options="permissive"))], file)
+    streams = list(dict.fromkeys(stream for target in learnt.targets.values() for stream in target.examples.streams))
+    names = _folders(streams)
+    for stream in streams:
+        inner = folder if len(streams) == 1 else folder / names[stream]
+        inner.mkdir(parents=True, exist_ok=True)
+        for name, table in learnt.facts(stream).items():
+            with whole_file(inner / f"{name}.csv") as file:
+                WRITERS[".csv"]([text_columns(table)], file)
 
 
 def _folders(streams: Sequence[str | int]) -> dict[str | int, str]:

@@ -52,10 +52,10 @@ class Task:
     batch: int = 100
     passes: int = 1
     background: tuple[object, ...] = ()
-    time_unit: TimeUnit | None = None
     shared: Mapping[str, object] = field(default_factory=dict)
     """Tables without time, which are true in all streams."""
     languages: Mapping[str, Language] = field(default_factory=dict)
+    time_unit: TimeUnit | None = None
 
     def with_shared(self, shared: Mapping[str, object]) -> Task:
         """The task with tables that are true in all streams."""

@@ -21,6 +21,7 @@ from eventide.kernels.arrays import Array, Mask
 from eventide.kernels.joins import contains, factorize, join
 from eventide.learning.clauses import Clause, Literal
 from eventide.learning.examples import Batch, CodedFacts, Examples
+from eventide.learning.learnable import shape_of
 from eventide.learning.modes import Mode
 from eventide.syntax.printer import term_text
 from eventide.syntax.terms import Atom, Compound, Number, Term, Variable, functor_of, variables_of
@@ -174,12 +175,8 @@ class ClauseReader:
         return found
 
     def condition(self, literal: Literal) -> Condition:
-        """A literal over the one table that has its shape."""
-        fits = [(number, facts, terms) for number, facts in enumerate(self.examples.facts)
-                if (terms := facts.mode.constants(literal.atom)) is not None]
-        if len(fits) != 1:
-            raise self.error(self.no_table(literal) if not fits else f"several tables have facts like {literal}")
-        ((number, facts, terms),) = fits
+        """A literal over the table that has its shape."""
+        number, facts, terms = self.table(literal)
         places: list[int | Constant | None] = []
         limit = None
         for i, (place, term) in enumerate(zip(facts.mode.places, terms, strict=True)):
@@ -197,6 +194,27 @@ class ClauseReader:
             else:
                 places.append(self.constant(term, place.type))
         return Condition(number, tuple(places), limit, literal.positive)
+
+    def table(self, literal: Literal) -> tuple[int, CodedFacts, tuple[Term, ...]]:
+        """The table of a literal, its number, and what stands in its places.
+
+        Several modes may have the same facts. That one is taken whose places fit the terms, and of these the one with
+        the fewest places; which one, makes no difference, but where limits are compared.
+        """
+        fits = [(number, facts, terms) for number, facts in enumerate(self.examples.facts)
+                if (terms := facts.mode.constants(literal.atom)) is not None]
+        if not fits:
+            raise self.error(self.no_table(literal))
+        if len({shape_of(facts.mode) for _, facts, _ in fits}) < len(fits) or (
+                len(fits) > 1 and any(facts.threshold is not None for _, facts, _ in fits)):
+            raise self.error(f"several tables have facts like {literal}")
+        return min(fits, key=lambda fit: (self.misfits(fit[1], fit[2]), len(fit[2])))
+
+    def misfits(self, facts: CodedFacts, terms: Sequence[Term]) -> int:
+        """How many terms stand in places of another type or kind."""
+        return sum(self.types.get(self.numbers.get(term, TIME), place.type) != place.type or place.kind == "#"
+                   if isinstance(term, Variable) else place.kind != "#"
+                   for i, (place, term) in enumerate(zip(facts.mode.places, terms, strict=True)) if i != facts.time)
 
     def variable(self, variable: Variable, type_: str, literal: Literal, compared: bool) -> int | None:
         """The number of a variable; None if it may be anything: nothing else asks about it."""

@@ -208,6 +208,13 @@ class _StateReader(ClauseReader):
         text = str(self.clause)
         return EventideError(f"{text[text.index(' :- ') + 1:] if str(_NOTHING) in text else text}\n    {problem}")
 
+    def table(self, literal: Literal) -> tuple[int, CodedFacts, tuple[Term, ...]]:
+        found = super().table(literal)
+        states = self.examples.facts[self.number:]
+        if found[0] < self.number and any(each.mode.constants(literal.atom) is not None for each in states):
+            raise self.error(f"{literal} is both what is learnt and a table of the input")
+        return found
+
     def grid(self, fluent: int, places: Sequence[int | Constant | None], variable: int) -> Condition:
         """All states of a fluent, with a variable for the instance."""
         return Condition(self.number + fluent, (*places, variable))

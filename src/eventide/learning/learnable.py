@@ -33,6 +33,7 @@ def unlearnable(modes: Modes) -> list[Diagnostic]:
     found += _patterns(patterns, time)
     for mode in (*modes.bodies, *modes.inputs, *(each.mode for each in modes.comparisons)):
         found += _timed(mode, time, mode in modes.bodies)
+    found += _overlapping(modes)
     return [*found, *_idle(modes)]
 
 
@@ -44,11 +45,16 @@ def fluent_of(mode: Mode) -> Term:
     >>> print(fluent_of(modes.heads[0]))
     rich(person)
     """
-    atom = mode.filled([Variable(place.type) for place in mode.places])
+    atom = shape_of(mode)
     fluent = atom.args[0] if isinstance(atom, Compound) else atom
     if isinstance(fluent, Compound) and functor_of(fluent) == ("=", 2) and fluent.args[1] == Atom("true"):
         return fluent.args[0]
     return fluent
+
+
+def shape_of(mode: Mode) -> Term:
+    """What modes share that differ in the kinds of their places only."""
+    return mode.filled([Variable(place.type) for place in mode.places])
 
 
 def asks_about(mode: Mode, pattern: Mode) -> bool:
@@ -101,6 +107,16 @@ def _timed(mode: Mode, time: str, is_condition: bool) -> Iterator[Diagnostic]:
     if is_condition and own and own[0].kind != "+":
         yield _error("bad-time", f"{own[0]} in a condition: all conditions of a rule are at its own time", own[0],
                      f"write +{time}")
+
+
+def _overlapping(modes: Modes) -> Iterator[Diagnostic]:
+    """Conditions that are the same facts as those of a comparison, so that a number would mean two things."""
+    for comparison in modes.comparisons:
+        compared = comparison.mode
+        for mode in modes.bodies:
+            if compared.constants(mode.atom) is not None and shape_of(mode) != shape_of(compared):
+                yield _error("overlapping-modes", f"{mode} has facts of {compared}, whose numbers are compared", mode,
+                             "write its places as there, or give the facts under another name too")
 
 
 def _idle(modes: Modes) -> Iterator[Diagnostic]:

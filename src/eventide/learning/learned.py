@@ -22,7 +22,7 @@ from eventide.learning.examples import Examples
 from eventide.learning.learnable import unlearnable
 from eventide.learning.learner import Learner, Report
 from eventide.learning.modes import Modes, read_modes
-from eventide.learning.prediction import predicted
+from eventide.learning.prediction import facts_of, predicted
 from eventide.learning.race import Race, race_of
 from eventide.learning.reading import Observations, targets_of
 from eventide.learning.results import Theory, rules_text
@@ -145,6 +145,19 @@ class Learned:
             found = self.targets[name].examples if given is None else given(name)
             tables.append(predicted(rules, found, inference=inference))
         return pa.concat_tables(tables)
+
+    def facts(self, stream: str | int) -> dict[str, pa.Table]:
+        """The facts of a stream by name, as `Program.run` takes them with the rules and their background knowledge."""
+        found: dict[str, list[pa.Table]] = {}
+        for target in self.targets.values():
+            timed, timeless = facts_of(target.examples, stream)
+            found |= timed | timeless
+        others = {*self.targets, *self._derived}
+        if self._observations is not None:
+            found |= self._observations.tables_of(stream)
+            others |= {name for name, _ in self._observations.timeless if name not in self._observations.given}
+        return {name: pa.concat_tables(tables, promote_options="permissive") for name, tables in found.items()
+                if name not in others}
 
     def fit(self, *, batch: int = 100, passes: int = 1, seed: int | None = None,
             progress: Progress | None = None) -> Learned:

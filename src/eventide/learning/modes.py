@@ -374,13 +374,13 @@ def _comment(span: Span) -> Diagnostic:
         span, column=1, end_line=span.line, end_column=2), "a comment begins with '%'")
 
 
-def _is_place(term: Term) -> bool:
+def is_place(term: Term) -> bool:
     return isinstance(term, Compound) and term.functor in _PLACEHOLDERS and len(term.args) == 1
 
 
 def _fits(pattern: Term, term: Term, found: list[Term]) -> bool:
     """Whether a term has the shape of a pattern; what stands in its places goes to `found`."""
-    if _is_place(pattern):
+    if is_place(pattern):
         found.append(term)
         return True
     if isinstance(pattern, Compound):
@@ -393,7 +393,7 @@ def _fits(pattern: Term, term: Term, found: list[Term]) -> bool:
 
 
 def _filled(pattern: Term, values: Iterator[Term]) -> Term:
-    if _is_place(pattern):
+    if is_place(pattern):
         return next(values)
     if isinstance(pattern, Compound):
         return Compound(pattern.functor, tuple(_filled(arg, values) for arg in pattern.args))

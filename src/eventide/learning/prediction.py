@@ -15,9 +15,10 @@ from eventide.kernels.arrays import Array, Mask
 from eventide.learning.columns import layout_of
 from eventide.learning.examples import Batch, CodedFacts, Column, Examples
 from eventide.learning.inference import Mode, firing, infer
+from eventide.learning.modes import is_place
 from eventide.learning.results import Weighted, event_of
 from eventide.syntax.printer import term_text
-from eventide.syntax.terms import Compound, Number, Term, Variable, functor_of
+from eventide.syntax.terms import Atom, Compound, Number, Term, Variable, arguments_of, functor_of
 
 
 def predicted(rules: Sequence[Weighted], examples: Examples, *, inference: Mode = "vote",
@@ -46,9 +47,10 @@ def predicted(rules: Sequence[Weighted], examples: Examples, *, inference: Mode 
         for instance, start, end in intervals(found.holds, found.after, batch.times, tick):
             rows.append((str(batch.stream), names[instance], start, end))
     fluent, value = _fluent(examples)
+    name = functor_of(fluent)[0]
     rows.sort(key=lambda row: (row[0], row[1], row[2]))
     stream, args, starts, ends = ([row[i] for row in rows] for i in range(4))
-    return pa.table({"stream": pa.array(stream, pa.string()), "fluent": pa.array([fluent] * len(rows), pa.string()),
+    return pa.table({"stream": pa.array(stream, pa.string()), "fluent": pa.array([name] * len(rows), pa.string()),
                      "args": pa.array(args, pa.string()), "value": pa.array([value] * len(rows), pa.string()),
                      "start": pa.array(starts, pa.int64()), "end": pa.array(ends, pa.int64())})
 
@@ -123,17 +125,27 @@ def _values(leaf: Term, facts: CodedFacts, examples: Examples) -> Column:
 
 
 def instance_names(examples: Examples, batch: Batch) -> list[str]:
-    """The arguments of each instance of a batch, as results write them."""
+    """The arguments of each instance of a batch, as results write them: compound ones as their text without spaces."""
     columns = [examples.domains[name][codes].tolist()
                for name, codes in zip(examples.types, batch.arguments.T, strict=True)]
-    return ["|".join(map(str, values)) for values in zip(*columns, strict=True)] if columns \
-        else [""] * batch.instances.shape[0]
+    pattern = "|".join(map(_pattern, arguments_of(_fluent(examples)[0])))
+    rows = zip(*columns, strict=True) if columns else [()] * batch.instances.shape[0]
+    return [pattern % tuple(map(str, values)) for values in rows]
 
 
-def _fluent(examples: Examples) -> tuple[str, str]:
-    """The name and the value of the fluent."""
+def _pattern(term: Term) -> str:
+    """A term as its text, with `%s` for each place."""
+    if is_place(term):
+        return "%s"
+    if isinstance(term, Compound):
+        return f"{term.functor}({','.join(map(_pattern, term.args))})"
+    return (term.name if isinstance(term, Atom) else term_text(term)).replace("%", "%%")
+
+
+def _fluent(examples: Examples) -> tuple[Term, str]:
+    """The fluent with its places, and its value."""
     assert isinstance(examples.target.atom, Compound)
     fluent = examples.target.atom.args[0]
     if isinstance(fluent, Compound) and functor_of(fluent) == ("=", 2):
-        return functor_of(fluent.args[0])[0], term_text(fluent.args[1])
-    return functor_of(fluent)[0], "true"
+        return fluent.args[0], term_text(fluent.args[1])
+    return fluent, "true"

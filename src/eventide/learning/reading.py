@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from eventide.errors import EventideError, InputError, refuse_errors
 from eventide.formats.background import read_background
 from eventide.formats.events import split_name, tables_in
 from eventide.formats.expected import Expected, TimeUnit, check_time_unit
-from eventide.formats.facts import Coded, FactTable, Kind, chosen
+from eventide.formats.facts import Coded, FactTable, Kind, chosen, column_values
 from eventide.formats.facts import Column as Cells
 from eventide.formats.files import rule_text
 from eventide.formats.problems import SHOWN, input_error
@@ -146,6 +147,21 @@ class Observations:
                 message = f"no example has facts of {name}, so a condition about it says nothing"
                 found.setdefault(name, Diagnostic("warning", "unseen-condition", message, mode.span, hint))
         return list(found.values())
+
+    def tables_of(self, stream: str | int) -> dict[str, list[pa.Table]]:
+        """What came as tables with times, in one stream, by name: `time`, `end` for intervals, arguments, `value`."""
+        found: dict[str, list[pa.Table]] = {}
+        for part in self.parts:
+            rows = np.arange(len(part.facts)) if part.streams is None else np.flatnonzero(part.streams == stream)
+            facts, columns = chosen(part.facts, rows), dict[str, object]()
+            columns["time"] = facts.time
+            if facts.end is not None:
+                columns["end"] = pa.array(facts.end, mask=facts.end >= FOREVER)
+            columns |= {f"arg{number}": _arrow(column) for number, column in enumerate(facts.args, 1)}
+            if facts.value is not None:
+                columns["value"] = _arrow(facts.value)
+            found.setdefault(facts.name, []).append(pa.table(columns))
+        return found
 
     def streams(self) -> Names:
         """The names of the streams, in order of appearance; one stream has the name 0."""
@@ -425,6 +441,14 @@ def _array(column: Cells) -> Column:
         found: Column = values[column.codes] if values.shape[0] else np.empty(0, np.int64)
         return found
     return column
+
+
+def _arrow(column: Cells) -> object:
+    """A column for a table; values of several kinds as their texts."""
+    if not isinstance(column, Coded):
+        return column
+    several = len({type(value) for value in column.values}) > 1
+    return pa.array([str(value) if several else value for value in column_values(column)])
 
 
 def _plain(term: Term) -> str | int | float:

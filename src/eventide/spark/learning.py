@@ -44,7 +44,7 @@ def learn(modes: Modes, examples: object, targets: Sequence[str], *, background:
     a list of both. Streams are told apart by the column `stream` or `video`; without one, all is one stream. Tables
     without `time` or `start` are true in all streams, and go to every task.
     """
-    task = Task(modes, tuple(targets), settings or Settings(), batch, passes, tuple(background), time_unit)
+    task = Task(modes, tuple(targets), settings or Settings(), batch, passes, tuple(background), time_unit=time_unit)
     with _Streams(task, examples) as given:
         task, known, observed = given.task.with_words([found for _, found in given.each(_Words(given.task))])
         learnt = put_together(task, known, given.each(_Learning(task)))
@@ -69,6 +69,10 @@ class LearnedOnSpark(Learned):
         with _Streams(self._task, examples) as given:
             tables = sorted(given.each(_Predicting(given.task, theories)), key=lambda row: row[0])
         return pa.concat_tables([table.filter(pc.field("fluent") == name) for name in names for _, table in tables])
+
+    def facts(self, stream: str | int) -> dict[str, pa.Table]:
+        """Facts of DataFrames are not kept: refused."""
+        raise InputError("the examples are on Spark, and are not kept; give the DataFrames to eventide.spark.run")
 
     def fit(self, *, batch: int = 100, passes: int = 1, seed: int | None = None,
             progress: Progress | None = None) -> Learned:

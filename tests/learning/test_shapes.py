@@ -1,0 +1,125 @@
+"""Modes of odd shapes, end to end: the rules that are learnt with them run, and find what the learner predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import eventide as ev
+from eventide.formats.background import Clauses
+from eventide.learning.learned import Learned
+
+POINTS = 60
+RANDOM = np.random.default_rng(3)
+LEVELS = {(time, who): int(RANDOM.integers(1, 4)) for time in range(POINTS) for who in "ab"}
+NEAR = [(time, time + 4, who) for who, first in (("a", 1), ("b", 4)) for time in range(first, POINTS, 9)]
+Says = Callable[[int, str], bool]
+
+
+def columns(*rows: tuple[Any, ...], names: Sequence[str]) -> pa.Table:
+    return pa.table(dict(zip(names, zip(*rows, strict=True), strict=True)))
+
+
+def holding(begins: Says, ends: Says) -> list[tuple[int, str]]:
+    """When it holds of whom."""
+    found = []
+    for who in "ab":
+        holds = False
+        for time in range(POINTS):
+            if holds:
+                found.append((time, who))
+            holds = begins(time, who) or (holds and not ends(time, who))
+    return found
+
+
+UP = holding(lambda time, who: LEVELS[time, who] == 3, lambda time, who: LEVELS[time, who] == 1)
+AT = columns(*((*key, level) for key, level in LEVELS.items()), names=["time", "who", "level"])
+IS_UP = columns(*UP, names=["time", "who"])
+HEADS = "modeh(initiatedAt({0},+time))\nmodeh(terminatedAt({0},+time))\n"
+PLAIN = HEADS.format("up(+w)")
+
+
+def as_found(found: pa.Table, stream: str | None = None) -> list[tuple[Any, ...]]:
+    return sorted(((row["args"], row["value"], row["start"], row["end"]) for row in found.to_pylist()
+                   if row["fluent"] == "up" and stream in (None, row.get("stream"))), key=str)
+
+
+def check(modes: str, tables: dict[str, pa.Table], rules: list[str] | None = None, **options: Any) -> Learned:
+    """What a run finds is what is predicted, in one window and in several."""
+    learnt = ev.learn(modes, tables, batch=20, **options)
+    if rules is not None:
+        assert [str(rule.clause) for rule in learnt.rules] == rules
+    expected = as_found(learnt.predict(), "0")
+    assert len(expected) > 5
+    facts = learnt.facts(0)
+    timeless = [{name: each} for name, each in facts.items() if "time" not in each.column_names]
+    program = ev.parse(learnt.text, background=[*options.get("background", ()), *timeless])
+    timed = {name: each for name, each in facts.items() if "time" in each.column_names}
+    for window in ({}, {"window": 9, "step": 5}):
+        assert as_found(program.run(timed, **window).to_arrow()) == expected, learnt.text
+    return learnt
+
+
+SHAPES: dict[str, tuple[str, dict[str, pa.Table], list[str]]] = {
+    "terms in terms": (HEADS.format("up(lift(+w))") + "modeb(happensAt(moves(lift(+w),floor(#n)),+time))",
+                       {"moves": AT, "up": IS_UP},
+                       ["initiatedAt(up(lift(X)), T) :- happensAt(moves(lift(X), floor(3)), T).",
+                        "terminatedAt(up(lift(X)), T) :- happensAt(moves(lift(X), floor(1)), T)."]),
+    "the time comes first": (PLAIN + "modeb(at(+time,+w,#n))", {"at": AT, "up": IS_UP},
+                             ["initiatedAt(up(X), T) :- at(T, X, 3).", "terminatedAt(up(X), T) :- at(T, X, 1)."]),
+    "a limit deep inside": (
+        PLAIN + "modeb(happensAt(at(+w,is(#n)),+time))\nmodeb(not happensAt(at(+w,is(#n)),+time))\n"
+        "comparisonPredicate(happensAt(at(+w,is(#n)),+time), greaterThan, comparison_term_position(1,2,1))",
+        {"at": AT, "up": IS_UP},
+        ["initiatedAt(up(X), T) :- happensAt(at(X, is(3)), T).",
+         "terminatedAt(up(X), T) :- \\+ happensAt(at(X, is(2)), T)."]),
+    "constants in heads and conditions": (
+        HEADS.format("up(a)=yes") + "modeb(happensAt(at(a,#n),+time))",
+        {"at": AT, "up": columns(*((time, who, "yes") for time, who in UP if who == "a"),
+                                 names=["time", "who", "value"])},
+        ["initiatedAt(up(a) = yes, T) :- happensAt(at(a, 3), T).",
+         "terminatedAt(up(a) = yes, T) :- happensAt(at(a, 1), T)."]),
+    "the same facts in several modes": (
+        PLAIN + "modeb(happensAt(at(+w,3),+time))\nmodeb(happensAt(at(+w,#n),+time))\n"
+        "modeb(happensAt(at(+w,-m),+time))\nmodeb(low(+m))",
+        {"at": AT, "up": IS_UP, "low": pa.table({"m": [1]})},
+        ["initiatedAt(up(X), T) :- happensAt(at(X, 3), T).", "terminatedAt(up(X), T) :- happensAt(at(X, 1), T)."]),
+    "names that need quotes": (
+        HEADS.format("up(the('Big X',+w))") + "modeb(happensAt(at(+w,#n),+time))",
+        {"at": AT.set_column(1, "who", pa.array([f"O'{who} B" for who in AT["who"].to_pylist()])),
+         "up": pa.table({"time": IS_UP["time"], "what": ["Big X"] * len(IS_UP),
+                         "who": [f"O'{who} B" for who in IS_UP["who"].to_pylist()]})},
+        ["initiatedAt(up(the('Big X', X)), T) :- happensAt(at(X, 3), T).",
+         "terminatedAt(up(the('Big X', X)), T) :- happensAt(at(X, 1), T)."]),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rules_of_odd_shapes_run(shape: str) -> None:
+    modes, tables, rules = SHAPES[shape]
+    check(modes + "\n", tables, rules)
+
+
+def test_inputs_that_come_as_intervals_are_written_as_intervals() -> None:
+    labels = holding(lambda time, who: any(start <= time < end for start, end, each in NEAR if each == who),
+                     lambda time, who: LEVELS[time, who] == 3)
+    learnt = check(PLAIN + "modeb(holdsAt(near(+w),+time))\nmodeb(happensAt(at(+w,#n),+time))\n",
+                   {"at": AT, "near": columns(*NEAR, names=["start", "end", "who"]),
+                    "up": columns(*labels, names=["time", "who"])})
+    assert any("holdsAt(near(X), T)" in str(rule.clause) for rule in learnt.rules)
+    assert learnt.facts(0)["near"].column_names == ["time", "end", "arg1", "value"]
+
+
+def test_what_background_reads_and_no_mode_names_is_written() -> None:
+    rules = [Clauses("b.ec", """happensAt(three(X), T) :- happensAt(at(X, 3), T).
+        initiatedAt(low(X)=true, T) :- happensAt(at(X, 1), T).
+        terminatedAt(low(X)=true, T) :- happensAt(at(X, 2), T).
+        vip(a).""")]
+    learnt = check(PLAIN + "modeb(happensAt(three(+w),+time))\nmodeb(holdsAt(low(+w),+time))\nmodeb(vip(+w))\n"
+                   "inputPredicate(happensAt(tick,+time))\n",
+                   {"at": AT, "up": IS_UP, "tick": pa.table({"time": range(POINTS)})}, background=rules)
+    assert sorted(learnt.facts(0)) == ["at", "tick"]
