@@ -216,7 +216,7 @@ class _Lars:
         stream = [(int(fact.when[0][0]), [fact.text]) for fact in sorted(test.given, key=lambda fact: fact.when[0])]
         return {query: answer_of(self.program.run(stream, end=None if query is None else int(query),
                                                   **settings_of(test)).to_arrow())
-                for query in (*test.at, None)}
+                for query in _asked(test)}
 
 
 class _Mtl:
@@ -260,11 +260,24 @@ class _Mtl:
         for fact in test.given:
             rows[fact.span.line - 1] = f"{fact.text}@{_interval(fact.when)}"
         facts = facts_in("\n".join(rows), test.span.source)
-        return {query: answer_of(self.program.run(facts, horizon=query).to_arrow())
-                for query in (*test.at, None)}
+        found: dict[int | Fraction | None, Answer] = {}
+        for query in _asked(test):
+            result = self.program.run(facts, horizon=query)
+            if result.cut and query is None:
+                raise refusal("no-time", f"the recursion through {', '.join(result.cut)} goes on and on, and the test "
+                              "does not say up to when", test.span, "write `at 10` before its `then`")
+            found[query] = answer_of(result.to_arrow())
+        return found
 
 
 _LANGUAGES: Mapping[str, Callable[[Any], Language]] = {".lars": _Lars, ".mtl": _Mtl}
+
+
+def _asked(test: RuleTest) -> Iterator[int | Fraction | None]:
+    """The query times of a test, and None if some of it is about all that follows."""
+    yield from test.at
+    if any(not then.at for then in test.then):
+        yield None
 
 
 def _refuse_settings(test: RuleTest, known: tuple[str, ...], why: str) -> None:
