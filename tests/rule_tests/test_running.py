@@ -242,7 +242,7 @@ def test_recursion_without_end_needs_a_query_time(folder: Path) -> None:
     (folder / "ticks.mtl").write_text("Tick(X) :- <>-[1,1] Tick(X).\nTick(X) :- Start(X).\n")
     given = "given\n 0 Start(a)\n"
     assert outcome(folder, given + "at 5/2\nthen only\n Tick(a) 0, 1, 2\n", "ticks.mtl").passed
-    with pytest.raises(InputError, match="recursion through Tick goes on and on, .* does not say up to when") as raised:
+    with pytest.raises(InputError, match="the test does not say up to when") as raised:
         outcome(folder, given + "then at least\n Tick(a) 3\n", "ticks.mtl")
     assert [(problem.code, problem.span and problem.span.line) for problem in raised.value.diagnostics] == [
         ("no-time", 2)]
