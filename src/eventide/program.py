@@ -344,10 +344,12 @@ class Program:
             history: History | None = None, **options: Any) -> Result:
         """Recognise: the maximal intervals of every fluent over the events.
 
-        `events` is a path, a pandas, polars or Arrow table, a dict of tables by event name, or a list of these. With
-        `probabilistic`, facts count with their probabilities and every row has one: stretches of constant probability,
-        or with a `threshold` the probabilistic maximal intervals. `history` says what of the past counts for fluents
-        that depend on others: `marginal` (default) or `exact`.
+        `events` is a path, a pandas, polars, Arrow or Spark table, a dict of tables by event name, or a list of them.
+        A Spark DataFrame is fetched; `ev.spark.run` leaves the facts where they are.
+
+        With `probabilistic`, facts count with their probabilities and every row has one: stretches of constant
+        probability, or with a `threshold` the probabilistic maximal intervals. `history` says what of the past counts
+        for fluents that depend on others: `marginal` (default) or `exact`.
 
         >>> import eventide as ev
         >>> program = ev.parse("initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).")

@@ -75,6 +75,16 @@ def test_frames_and_files(tmp_path: Path, spark: Any) -> None:
         row for row in wanted if row[0] == "happy"]
 
 
+def test_one_machine_takes_frames_too(spark: Any) -> None:
+    program, table = ev.parse(SINGLE), pa.table(EVENTS)
+    frame = spark.createDataFrame(table)
+    assert plain(program.run(frame)) == plain(program.run(table))
+    wins = frame.where("event = 'win'").select("time", "who")
+    assert plain(program.run({"win": wins})) == plain(program.run({"win": wins.toArrow()}))
+    with pytest.raises(InputError, match=r"a streaming DataFrame has no end; ev\.spark\.stream"):
+        program.run(spark.readStream.format("rate").load())
+
+
 def test_a_bucket_without_facts_is_evaluated(spark: Any) -> None:
     program = ev.parse("""
         initially(open(X)=true) :- shop(X).

@@ -95,7 +95,7 @@ def _table(found: object, name: str, types: Mapping[str, ColumnType]) -> Table:
         return file_table(path, types)
     table = memory_table(found, f"<{name}>")
     if table is None:
-        known = "a path or a pyarrow, pandas or polars table"
+        known = "a path or a pyarrow, pandas, polars or Spark table"
         raise InputError(f"background {name} is a {type(found).__name__}; expected {known}")
     return table
 

@@ -72,7 +72,7 @@ def facts_from(
     column_types: Mapping[str, ColumnType] | None = None,
     time_unit: TimeUnit | None = None,
 ) -> Facts:
-    """The facts of a path, a pyarrow, pandas or polars table, a dict of those by event name, or a list of them all."""
+    """The facts of a path, a pyarrow, pandas, polars or Spark table, a dict of those by event, or a list of these."""
     if bad_rows not in ("fail", "skip"):
         raise InputError(f"bad_rows is {bad_rows!r}, expected 'fail' or 'skip'")
     check_time_unit(time_unit)
@@ -102,7 +102,7 @@ def _parts(source: object, expected: Expected, limit: int | None, name: str | No
         return [part for each in source for part in _parts(each, expected, limit, name)]
     table = memory_table(source, f"<{name or type(source).__name__}>")
     if table is None:
-        known = "a path, a pyarrow, pandas or polars table, or a dict of tables by event name"
+        known = "a path, a pyarrow, pandas, polars or Spark table, or a dict of tables by event name"
         raise InputError(f"cannot read events from a {type(source).__name__}; expected {known}")
     return [table_facts(table, expected, name, limit)]
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from eventide.errors import InputError
 from eventide.formats.expected import ColumnType
 from eventide.formats.facts import BadRow
 from eventide.formats.files import Text, missing, read_text
@@ -166,7 +167,7 @@ def _binary(path: str) -> pa.Table:
 
 
 def memory_table(found: object, source: str) -> Table | None:
-    """A pyarrow, polars or pandas table; None for anything else. Imports neither polars nor pandas."""
+    """A pyarrow, polars, pandas or Spark table; None for anything else. Imports none of these but pyarrow."""
     package = type(found).__module__.split(".")[0]
     if isinstance(found, (pa.Table, pa.RecordBatch)):
         return arrow_table(found if isinstance(found, pa.Table) else pa.Table.from_batches([found]), source)
@@ -174,6 +175,10 @@ def memory_table(found: object, source: str) -> Table | None:
         return arrow_table(found.to_arrow(), source)
     if package == "pandas" and hasattr(found, "columns"):
         return _pandas_table(found, source)
+    if package == "pyspark" and hasattr(found, "toArrow"):
+        if getattr(found, "isStreaming", False):
+            raise InputError("a streaming DataFrame has no end; ev.spark.stream recognises over it")
+        return arrow_table(found.toArrow(), source)
     return None
 
 

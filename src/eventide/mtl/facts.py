@@ -24,7 +24,7 @@ _TEXTS: dict[str, ColumnType] = dict.fromkeys(EXACT, "text")
 
 def read_facts(source: object, *, known: Collection[tuple[str, int]] | None = None, bad_rows: BadRows = "fail",
                bad_file: str | os.PathLike[str] | None = None, time_unit: TimeUnit | None = None) -> DenseFacts:
-    """The facts of a path, of a pyarrow, pandas or polars table, of a dict of those by name, or of a list of them all.
+    """The facts of a path, a pyarrow, pandas, polars or Spark table, a dict of those by name, or a list of them all.
 
     A path ends in `.facts` (one fact per line) or is a table as in `fact_tables`; both may be packed with gzip. In a
     folder, files are tables that are called after their predicates. A line that is no fact raises InputError, or with
@@ -77,7 +77,7 @@ def _parts(source: object, limit: int | None, unit: TimeUnit | None, name: str |
         return [part for each in source for part in _parts(each, limit, unit, name, known)]
     table = memory_table(source, f"<{name or type(source).__name__}>")
     if table is None:
-        expected = "a path, a pyarrow, pandas or polars table, or a dict of tables by predicate"
+        expected = "a path, a pyarrow, pandas, polars or Spark table, or a dict of tables by predicate"
         raise InputError(f"cannot read facts from a {type(source).__name__}; expected {expected}")
     return [interval_facts(table, name, unit, limit)]
 

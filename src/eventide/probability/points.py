@@ -98,7 +98,7 @@ def _of_lists(names: tuple[str, ...], keys: list[Key], lists: Sequence[Any]) -> 
         except (TypeError, ValueError):
             column = np.empty((0, 0))
         if column.ndim != 1:
-            known = "a list of numbers, a dict of such lists, a path, or a pyarrow, pandas or polars table"
+            known = "a list of numbers, a dict of such lists, a path, or a pyarrow, pandas, polars or Spark table"
             raise InputError(f"cannot read probabilities from a {type(found).__name__}; expected {known}")
         columns.append(column)
     sizes = np.array([column.shape[0] for column in columns], np.int64)
