@@ -266,6 +266,43 @@ def test_streams_one_by_one_are_learnt_from_as_all_together(method: str) -> None
     assert [str(step) for step in learnt.trace] == [str(step) for step in once.trace]
 
 
+def test_examples_that_are_refused_change_nothing() -> None:
+    learnt = ev.learn(DAYS, people(1), batch=10)
+    before = learnt.text, learnt.predict(), learnt.facts("v0")
+    nothing = {name: each.slice(0, 0) for name, each in people(1).items()}
+    for wrong, options, message in ((nothing, {}, "there is nothing to learn rich from"),
+                                    (people(2), {"batch": 2.5}, "batch is a whole number, not 2.5"),
+                                    (people(2), {"passes": 0}, "gone through at least once"),
+                                    (people(2), {"seed": -1}, "seed is at least 0"),
+                                    ({"win": people(2)["win"]}, {}, "no example is labelled with rich")):
+        with pytest.raises(EventideError, match=message):
+            learnt.partial_fit(wrong, **options)  # type: ignore[arg-type]
+    assert (learnt.text, learnt.predict(), learnt.facts("v0")) == before
+    # Of later examples the facts are at hand too.
+    learnt.partial_fit(people(), batch=10)
+    assert learnt.facts("v2")["win"]["time"].to_pylist() == facts_of_stream("v2", "win")["win"]["time"].to_pylist()
+
+
+def test_rules_stay_as_they_are_if_later_examples_lack_some_kinds_of_facts() -> None:
+    """Constants keep their kind, intervals stay intervals."""
+    text = MODES + "modeb(happensAt(dose(+person,#n),+time))\nmodeb(holdsAt(calm(+person),+time))\n"
+    doses = pa.table({"time": [1, 4, 6, 9, 11, 14], "who": ["ann"] * 6, "n": [0.5, 1.5] * 3})
+    rich = pa.table({"time": [6, 9, 11, 14], "who": ["ann"] * 4})
+    calm = pa.table({"start": [4, 9], "end": [7, 12], "who": ["ann"] * 2})
+    learnt = ev.learn(text, {"dose": doses, "rich": rich, "calm": calm}, batch=3, literal_cost=0)
+    before = [str(rule.clause) for rule in learnt.rules]
+    assert any("1.5" in rule for rule in before)
+    learnt.partial_fit({"win": pa.table({"time": [1, 2], "who": ["ann"] * 2}), "rich": rich.slice(0, 0)}, batch=3)
+    assert "1.5)" in learnt.text and "collectIntervals(calm(_)=true)." in learnt.text
+
+
+def test_wrong_options_are_told() -> None:
+    for options, message in (({"settings": {"memory": 3}}, "settings are a dict"), ({"target": []}, "no target"),
+                             ({"batch": "50"}, "batch is a whole number"), ({"seed": True}, "seed is a whole number")):
+        with pytest.raises(InputError, match=message):
+            ev.learn(DAYS, people(1), **options)
+
+
 def test_dates_are_learnt_from_and_found() -> None:
     def dated(given: pa.Table) -> pa.Table:
         return given.set_column(1, "time", pc.add(given["time"], 1_700_000_000).cast(pa.timestamp("s")))

@@ -78,7 +78,10 @@ class Learned:
     def __init__(self, modes: Modes, targets: dict[str, Target], observations: Observations | None,
                  background: Sequence[object], time_unit: TimeUnit | None = None) -> None:
         self.modes, self.targets = modes, targets
-        self._observations, self._background, self._time_unit = observations, background, time_unit
+        self._background, self._time_unit = background, time_unit
+        self._intervals = frozenset[str]()
+        """The input fluents that came as intervals, in whatever examples."""
+        self._observe(observations)
 
     @property
     def rules(self) -> tuple[WeightedRule, ...]:
@@ -116,12 +119,14 @@ class Learned:
         return [] if self._observations is None else self._observations.unseen()
 
     @property
-    def _intervals(self) -> frozenset[str]:
-        return frozenset() if self._observations is None else self._observations.intervals - self._derived
-
-    @property
     def _derived(self) -> frozenset[str]:
         return frozenset() if self._observations is None else frozenset(self._observations.derived)
+
+    def _observe(self, observations: Observations | None) -> None:
+        """Take over what examples say, beside those that are there."""
+        self._observations = observations
+        if observations is not None:
+            self._intervals |= observations.intervals - self._derived
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the rules to a file, whole or not at all."""
@@ -138,7 +143,7 @@ class Learned:
 
         One row for each interval: `stream`, `fluent`, `args`, `value`, `start`, `end` (null where it is open).
         """
-        given = None if examples is None else self._read(examples, labelled=False)
+        given = None if examples is None else self._read(examples, labelled=False)[1]
         tables = []
         for name in self.targets if target is None else [self._known(target)]:
             rules, inference = self.targets[name].theory
@@ -168,16 +173,22 @@ class Learned:
     def partial_fit(self, examples: object, *, batch: int = 100, passes: int = 1, seed: int | None = None,
                     progress: Progress | None = None) -> Learned:
         """Learn from more examples; the learner itself, so that calls can follow one another."""
-        given = self._read(examples)
-        for target in self.targets.values():
-            target.examples = given(target.name)
+        _check_numbers(batch, passes, seed)
+        observations, reads = self._read(examples)
+        given = {name: reads(name) for name in self.targets}
+        for name, each in given.items():
+            _check_points(name, each)
+        self._observe(observations)
+        for name, target in self.targets.items():
+            target.examples = given[name]
         return self.fit(batch=batch, passes=passes, seed=seed, progress=progress)
 
-    def _read(self, examples: object, labelled: bool = True) -> Callable[[str], Examples]:
+    def _read(self, examples: object, labelled: bool = True) -> tuple[Observations | None, Callable[[str], Examples]]:
         if isinstance(examples, Examples):
-            return lambda _: examples
-        return observations_of(self.modes, examples, self._background, labelled=labelled,
-                               time_unit=self._time_unit).examples
+            return None, lambda _: examples
+        found = observations_of(self.modes, examples, self._background, wanted=list(self.targets), labelled=labelled,
+                                time_unit=self._time_unit)
+        return found, found.examples
 
     def _known(self, target: str) -> str:
         return _chosen(target, list(self.targets))[0]
@@ -207,6 +218,8 @@ def learn(modes: object, examples: object, *, target: str | Sequence[str] | None
     if method not in METHODS:
         known = f"known are {', '.join(METHODS)}"
         raise InputError(f"there is no method {method!r}; {did_you_mean(method, tuple(METHODS), known)}")
+    if not isinstance(settings, Settings | None):
+        raise InputError(f"settings are a {type(settings).__name__}; expected Settings, or settings by name: memory=50")
     chosen = settings.with_(**options) if settings is not None else METHODS[method](**options)
     if has_frames(examples):
         if members or race:
@@ -308,6 +321,8 @@ def order_of(streams: Sequence[str | int], seed: int | None) -> list[str | int]:
 
 def _chosen(target: str | Sequence[str], known: list[str]) -> list[str]:
     names = [target] if isinstance(target, str) else list(target)
+    if not names:
+        raise InputError(f"there is no target to learn; known are {', '.join(known)}")
     for name in names:
         if name not in known:
             raise InputError(f"no modeh is about {name!r}; "
@@ -316,15 +331,11 @@ def _chosen(target: str | Sequence[str], known: list[str]) -> list[str]:
 
 
 def _fit(targets: Sequence[Target], batch: int, passes: int, seed: int | None, progress: Progress | None) -> None:
-    if passes < 1:
-        raise InputError(f"examples are gone through at least once, not {passes} times")
-    if batch < 1:
-        raise InputError(f"a batch has at least one point, not {batch}")
+    _check_numbers(batch, passes, seed)
     sizes = [int(np.ceil(np.diff(target.examples.bounds) / batch).sum()) * passes for target in targets]
     done, total = 0, sum(sizes)
     for target in targets:
-        if not target.examples.times.shape[0]:
-            raise EventideError(f"there is nothing to learn {target.name} from: no fact of the examples has a time")
+        _check_points(target.name, target.examples)
         before = max((number for number, *_ in target.reports), default=0)
         for number in range(passes):
             order = order_of(target.examples.streams, None if seed is None else seed + number)
@@ -334,6 +345,23 @@ def _fit(targets: Sequence[Target], batch: int, passes: int, seed: int | None, p
                 done += 1
                 if progress is not None:
                     progress(done, total)
+
+
+def _check_numbers(batch: int, passes: int, seed: int | None) -> None:
+    for name, value in (("batch", batch), ("passes", passes), ("seed", seed)):
+        if not isinstance(value, int | np.integer | None) or isinstance(value, bool):
+            raise InputError(f"{name} is a whole number, not {value!r}")
+    if passes < 1:
+        raise InputError(f"examples are gone through at least once, not {passes} times")
+    if batch < 1:
+        raise InputError(f"a batch has at least one point, not {batch}")
+    if seed is not None and seed < 0:
+        raise InputError(f"seed is at least 0, not {seed}")
+
+
+def _check_points(name: str, examples: Examples) -> None:
+    if not examples.times.shape[0]:
+        raise EventideError(f"there is nothing to learn {name} from: no fact of the examples has a time")
 
 
 def _curve(targets: Iterable[Target]) -> Iterator[tuple[object, ...]]:

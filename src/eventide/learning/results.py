@@ -279,7 +279,8 @@ class _Writer:
     def constant(self, term: Term, type_: str) -> Term:
         """A number as the facts have it: 1 and 1.0 are different values of an argument."""
         if isinstance(term, Number):
-            kind = self.examples.domains.get(type_, np.empty(0)).dtype.kind
+            known = self.examples.domains.get(type_, np.empty(0))
+            kind = known.dtype.kind if known.shape[0] else ""  # what has no values has no kind
             return Number(float(term.value)) if kind == "f" else Number(int(term.value)) if kind == "i" else term
         return term
 
