@@ -23,6 +23,38 @@ def problem(text: str) -> tuple[str, int, int]:
     return found.code, found.span.line, found.span.column
 
 
+def hint(text: str) -> str:
+    """What is suggested first."""
+    with pytest.raises(InputError) as raised:
+        read(text, "t.ectest")
+    return raised.value.diagnostics[0].hint or ""
+
+
+@pytest.mark.parametrize(("line", "meant"), [
+    ("win(ann) 3", "3 win(ann)"), ("win(ann)@3", "3 win(ann)"), ("win(ann) at 3", "3 win(ann)"),
+    ("happensAt(win(ann, 2), 3)", "3 win(ann, 2)"), ("3: win(ann)", "3 win(ann)"), ("3, win(ann)", "3 win(ann)"),
+    ("10:30 win(ann)", "not times of day"), ("win(ann)", "facts are lines such as"),
+])
+def test_how_a_fact_is_written_is_suggested(line: str, meant: str) -> None:
+    assert meant in hint(f"{TEST}given\n  {line}\n")
+
+
+@pytest.mark.parametrize(("line", "meant"), [
+    ("rich(ann)=true [4, ∞)", "rich(ann)=true [4, inf)"), ("rich(ann)=true [(4, 6)]", "rich(ann)=true [4, 6)"),
+    ("holdsFor(rich(ann)=true, [(4, inf)])", "write `rich(ann)=true [4, inf)`"),
+    ("rich(ann)=true from 4 to 6", "rich(ann)=true [4, 6)"), ("not rich(ann)=true", "`then not`"),
+    ("rich(ann)=true", "add the intervals"),
+])
+def test_how_an_expectation_is_written_is_suggested(line: str, meant: str) -> None:
+    assert meant in hint(f"{TEST}then\n  {line}\n")
+
+
+@pytest.mark.parametrize(("word", "meant"), [("expect", "then"), ("when", "given"), ("Events:", "given")])
+def test_words_of_other_tools_are_taken_for_ours(word: str, meant: str) -> None:
+    assert hint(f"{TEST}{word}\n") == f"did you mean {meant}?"
+    assert hint(f"{TEST}given\n  3 win(ann)\n{word}\n") == f"did you mean {meant}?"
+
+
 def test_everything_that_can_stand_in_a_file() -> None:
     file = read("""\
 % a comment
@@ -104,6 +136,7 @@ def test_closed_ends_and_dense_time() -> None:
     (TEST + "at 1/2\n", ("not-a-time", 3, 4)),
     (TEST + "then perhaps\n", ("unknown-then", 3, 6)),
     (TEST + "then\n  rich(ann)=true\n", ("no-interval", 4, 3)),
+    (TEST + "then\n  rich(ann)=true 5\nat 9\n", ("nothing-expected", 2, 1)),
     (TEST + "then\n  rich(ann)=true [4, 11).\n", ("full-stop", 4, 25)),
     (TEST + "then\n  rich(ann)=true [4, 11), [9, inf)\n", ("overlapping", 4, 3)),
     (TEST + "given\n  3 win(ann).\n", ("full-stop", 4, 13)),

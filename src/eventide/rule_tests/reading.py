@@ -54,6 +54,16 @@ KEYWORDS = ("program", "background", "test", "given", "at", "then", *SETTINGS)
 DENSE = ".mtl"
 _MOST = 1 << 62
 """Time-points, where they are whole numbers, are nearer to 0 than this."""
+_MEANT = {**dict.fromkeys(("expect", "expects", "expected", "should", "assert", "result", "results"), "then"),
+          **dict.fromkeys(("when", "events", "event", "facts", "input", "inputs", "stream"), "given"),
+          **dict.fromkeys(("query", "queries"), "at"), **dict.fromkeys(("case", "scenario", "name"), "test"),
+          "rules": "program"}
+"""Keywords elsewhere, and what they are called here."""
+_ASKED = re.compile(rf"happensAt\((.+),\s*({_NUMBER})\)|(.*?\S)\s*(?:@|\bat\b)\s*({_NUMBER})|(.*\))\s+({_NUMBER})")
+_FROM = re.compile(rf"\sfrom\s+{_NUMBER}\s+(?:to|until)\s")
+_APART = re.compile(rf"({_NUMBER})\s*[:;,]\s*(.*\D.*)")
+_HELD = re.compile(rf"(?:holdsFor\()?(.*?\S),?\s*(?:from\s+({_NUMBER})\s+(?:to|until)\s+({_END})|"
+                   rf"\[?\s*[\[(]\s*({_NUMBER})\s*,\s*({_END})\s*[\])]\s*\]?)\)?")
 _DAYS = "facts are lines such as `3 win(ann)` or `[3, 9) near(a,b)=true`"
 
 
@@ -163,6 +173,9 @@ class _Reader:
             if not any(then.lines for then in test.then) and not self.problems:
                 self._report("nothing-expected", f"the test \"{test.name}\" expects nothing", test.span,
                              "add `then` and lines such as `rich(ann)=true [4, 11)`")
+            if test.at and not any(test.at[-1] in then.at for then in test.then) and not self.problems:
+                self._report("nothing-expected", f"the test \"{test.name}\" expects nothing at {test.at[-1]}",
+                             test.span, "`at` stands before the `then` that it is for")
         if not tests and not self.problems:
             self._report("no-tests", "the file has no test", common.span, "add `test \"what is to follow\"`")
         found = [RuleTest(test.name or "", test.span, (*common.given, *test.given), tuple(test.at), tuple(test.then),
@@ -269,7 +282,7 @@ class _Reader:
             later[what] = int(self._time(time))
         found = _GIVEN.fullmatch(rest)
         if found is None:
-            raise _misspelt(words) or _Problem("not-a-fact", "this is no fact with its time", None, _DAYS)
+            raise _misspelt(words) or _Problem("not-a-fact", "this is no fact with its time", None, _as_fact(rest))
         when = self._stretch(found.group(1))
         if later.get("arrives", when[0][0]) < when[0][0]:
             raise _Problem("arrives-too-early", "a fact cannot arrive before it happens", f"arrives {later['arrives']}",
@@ -286,10 +299,12 @@ class _Reader:
         _refuse_stop(words)
         block = self.blocks[-1]
         then = block.then[-1]
-        found = _EXPECTED.fullmatch(words)
+        found = None if _FROM.search(words) else _EXPECTED.fullmatch(words)
         if found is None and then.mode in ("exactly", "only"):
+            meant = _as_expected(words)
             raise _misspelt(words) or _Problem("no-interval", "this line does not say when", None,
-                                               "add the intervals, such as `[4, 11), [20, inf)`, or `never`")
+                                               "add the intervals, such as `[4, 11), [20, inf)`, or `never`"
+                                               if meant is None else meant)
         when: tuple[Stretch, ...] | None = None
         if found is not None and (found.group(2) != "never" or then.mode in ("exactly", "only")):
             when = tuple(self._stretch(each) for each in _EACH.findall(found.group(2)))
@@ -335,8 +350,41 @@ class _Reader:
         return time
 
 
+def _as_fact(words: str) -> str:
+    """How a line that is no fact is to be written, where it can be guessed.
+
+    >>> _as_fact("happensAt(win(ann), 3)"), _as_fact("win(ann)@3"), _as_fact("3: win(ann)")
+    ('write `3 win(ann)`', 'write `3 win(ann)`', 'write `3 win(ann)`')
+    """
+    if re.match(r"[0-9]+:[0-9][0-9]\b", words):
+        return "times are whole numbers, not times of day: `3 win(ann)`"
+    found = _ASKED.fullmatch(words)
+    if found is not None:
+        fact, time = [each for each in found.groups() if each is not None]
+        return f"write `{time} {fact.strip()}`"
+    found = _APART.fullmatch(words)
+    return _DAYS if found is None else f"write `{found.group(1)} {found.group(2)}`"
+
+
+def _as_expected(words: str) -> str | None:
+    """How a line that does not say when is to be written, if it can be guessed.
+
+    >>> _as_expected("rich(ann)=true [4, ∞)"), _as_expected("holdsFor(rich(ann)=true, [(4, 6)])")
+    ('write `rich(ann)=true [4, inf)`', 'write `rich(ann)=true [4, 6)`')
+    """
+    if words.startswith(("not ", "\\+ ")):
+        return "what is not to hold stands under `then not`, a block of its own"
+    found = _HELD.fullmatch(words.replace("∞", "inf").replace("infinity", "inf"))
+    if found is None:
+        return None
+    subject, low, high = [each for each in found.groups() if each is not None]
+    return f"write `{subject} [{low}, {high})`"
+
+
 def _near(word: str) -> str | None:
-    """The keyword that a word is near to."""
+    """The keyword that a word is near to, or means elsewhere."""
+    if word.strip(":").lower() in _MEANT:
+        return _MEANT[word.strip(":").lower()]
     close = get_close_matches(word.strip(":").lower(), KEYWORDS, 1)
     return close[0] if close else None
 
