@@ -123,3 +123,7 @@ def test_what_background_reads_and_no_mode_names_is_written() -> None:
                    "inputPredicate(happensAt(tick,+time))\n",
                    {"at": AT, "up": IS_UP, "tick": pa.table({"time": range(POINTS)})}, background=rules)
     assert sorted(learnt.facts(0)) == ["at", "tick"]
+    times = learnt.facts(0)["at"]["time"].to_pylist()
+    assert times == sorted(times)
+    mixed = {"at": AT.sort_by("level"), "up": IS_UP, "tick": pa.table({"time": range(POINTS)})}
+    assert ev.learn(learnt.modes, mixed, background=rules).facts(0)["at"]["time"].to_pylist() == times

@@ -149,7 +149,10 @@ class Observations:
         return list(found.values())
 
     def tables_of(self, stream: str | int) -> dict[str, list[pa.Table]]:
-        """What came as tables with times, in one stream, by name: `time`, `end` for intervals, arguments, `value`."""
+        """What came as tables with times, in one stream, by name: `time`, `end` for intervals, arguments, `value`.
+
+        Rows are in order of time.
+        """
         found: dict[str, list[pa.Table]] = {}
         for part in self.parts:
             rows = np.arange(len(part.facts)) if part.streams is None else np.flatnonzero(part.streams == stream)
@@ -160,7 +163,7 @@ class Observations:
             columns |= {f"arg{number}": _arrow(column) for number, column in enumerate(facts.args, 1)}
             if facts.value is not None:
                 columns["value"] = _arrow(facts.value)
-            found.setdefault(facts.name, []).append(pa.table(columns))
+            found.setdefault(facts.name, []).append(pa.table(columns).take(np.argsort(facts.time, kind="stable")))
         return found
 
     def streams(self) -> Names:
