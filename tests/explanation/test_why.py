@@ -239,3 +239,22 @@ def test_times_that_are_not_those_of_the_grid(name: str) -> None:
         check_proof(run, row, row["start"])
         for at in edges(run, row):
             check_refusal(run, question_of(row["fluent"], row["args"], row["value"]), at)
+
+
+def test_long_cycles_are_not_reduced_for_hours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each run over a long chain counts for several: the proof is whole, and does not claim to be minimal."""
+    program = ev.parse("""
+        initiatedAt(ping=true, T) :- happensAt(serve, T).
+        initiatedAt(ping=true, T) :- happensAt(tick, T), holdsAt(pong=true, T).
+        terminatedAt(ping=true, T) :- happensAt(tick, T), holdsAt(ping=true, T).
+        initiatedAt(pong=true, T) :- happensAt(tick, T), holdsAt(ping=true, T).
+        terminatedAt(pong=true, T) :- happensAt(tick, T), holdsAt(pong=true, T).
+    """)
+    facts = facts_of([(("event", "serve", (), 1), None)] + [(("event", "tick", (), 3 + i), None) for i in range(12)])
+    explainer = Explainer(program, facts)
+    whole = explainer.why("ping=true", 11)
+    assert whole.minimal and len(whole.facts) == 10
+    monkeypatch.setattr("eventide.explanation.reduction._LONG", 1)
+    monkeypatch.setattr("eventide.explanation.reduction.MOST_REPLAYS", 15)
+    long = explainer.why("ping=true", 11)
+    assert not long.minimal and long.facts == whole.facts and "can be left out" not in long.text()

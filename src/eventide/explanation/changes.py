@@ -13,7 +13,7 @@ from eventide.errors import InputError
 from eventide.explanation.asking import Explainer
 from eventide.explanation.proof import Fact, Proof, Reason
 from eventide.explanation.proving import Leaves, pair_text, when
-from eventide.explanation.reduction import stretches_in, times_in
+from eventide.explanation.reduction import cost_of, stretches_in, times_in
 from eventide.explanation.worlds import Case, FactId, Stretch, cell
 from eventide.formats.facts import Facts, FactTable, chosen
 
@@ -95,10 +95,10 @@ class _Change:
 
     def answer(self, operations: Sequence[Operation]) -> list[Stretch]:
         """The intervals at the second query time if only these operations had come since the first."""
-        self.replays += 1
         facts = set(self._base)
         for operation in operations:
             (facts.add if operation.came else facts.discard)(operation.fact)
+        self.replays += cost_of(self.case, len(facts))
         return self._stretches(self.case.world(sorted(facts)))
 
     def _stretches(self, world: Any) -> list[Stretch]:

@@ -21,6 +21,7 @@ from eventide.explanation.worlds import Case, FactId, Stretch, World
 from eventide.syntax.terms import is_ground
 
 MOST_REPLAYS = 600  # so many runs at most: a larger set is not known to be minimal
+_LONG = 200
 _MANY = 64
 
 
@@ -64,8 +65,16 @@ def times_in(world: World, template: str, leaves: Leaves) -> list[int]:
     return sorted(set(map(world.time, rows.time.tolist())))
 
 
+def cost_of(case: Case, count: int) -> int:
+    """What a run over so many facts counts for: a cycle settles time-point by time-point, so long ones count for more.
+
+    A chain of thousands of states is still explained, but not reduced for hours.
+    """
+    return 1 + (count // _LONG if any(stratum.cyclic for stratum in case.run.plan.strata) else 0)
+
+
 class Reduction:
-    """Finds a minimal set of facts for a claim; `replays` counts the runs that this took."""
+    """Finds a minimal set of facts for a claim; `replays` counts the runs that this took, long ones several times."""
 
     def __init__(self, case: Case, claim: Claim) -> None:
         self.case, self.claim = case, claim
@@ -73,7 +82,7 @@ class Reduction:
 
     def gives(self, facts: Sequence[FactId]) -> bool:
         """Whether the claim follows from some facts alone."""
-        self.replays += 1
+        self.replays += cost_of(self.case, len(facts))
         return self.claim.holds_in(self.case.world(facts))
 
     def untrue(self, facts: Sequence[FactId]) -> Check | None:
