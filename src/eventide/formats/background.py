@@ -102,6 +102,11 @@ def _table(found: object, name: str, types: Mapping[str, ColumnType]) -> Table:
 
 def _relation(name: str, table: Table, types: Mapping[str, ColumnType], unit: TimeUnit | None) -> Relation:
     problems = [row.diagnostic for _, row in table.bad]
+    marks = {";": "semicolons", "\t": "tabs", "|": "bars"}
+    mark = next((mark for mark in marks if [mark in column for column in table.columns] == [True]), None)
+    if mark is not None and table.source.removesuffix(".gz").endswith(".csv"):
+        raise input_error("unknown-form", f"the fields are separated by {marks[mark]}", table.source,
+                          hint="expected commas")
     columns: list[Column] = []
     for at, (column, raw) in enumerate(table.columns.items()):
         try:

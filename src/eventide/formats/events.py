@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -167,6 +167,31 @@ def _in_order(parts: list[Facts], source: str) -> Facts:
     return replace(facts, tables=tables)
 
 
+_TIMES = ("timestamp", "t", "ts", "datetime", "date", "when", "occurrence", "start")
+_EVENTS = ("event_type", "eventtype", "event_name", "type", "name", "kind", "activity", "action")
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+
+
+def _instead_of_header(fields: Sequence[str]) -> str | None:
+    """What is wrong with the names of columns, if they show it.
+
+    >>> _instead_of_header(["Timestamp", "event", "who"]), _instead_of_header(["Time", "Event"])
+    ('the header has no column time: rename Timestamp to time', 'names of columns are written small: time, event')
+    """
+    small = [field.lower() for field in fields]
+    if len(fields) > 1 and _NUMBER.fullmatch(fields[0]):
+        row = ["time", "event", *(f"argument{at}" for at in range(1, len(fields) - 1))]
+        return f"the header is missing: add a first line such as {','.join(row)}"
+    if "time" in small:
+        return f"names of columns are written small: {', '.join(small)}"
+    times = [field for field in fields if field.lower() in _TIMES]
+    events = [field for field in fields if field.lower() in _EVENTS]
+    if not (times and ("event" in small or events)):
+        return "the header has no column time" if "event" in small else None
+    renamed = f"rename {times[0]} to time" + ("" if "event" in small else f", {events[0]} to event")
+    return f"the header has no column time: {renamed}"
+
+
 def is_headed(text: Text) -> bool:
     """Whether a CSV begins with a header; RTEC's form has none. A text without rows counts as RTEC's form."""
     line = text.first_line()
@@ -175,11 +200,10 @@ def is_headed(text: Text) -> bool:
         return True
     if "|" in line or not line:
         return False
-    hint = "expected a header with the columns time, event and arguments, or rows name|arrival|occurrence|arguments…"
-    if "event" in fields:
-        hint = "the header has no column time"
+    instead = _instead_of_header(fields)
     for mark, name in ((";", "semicolons"), ("\t", "tabs")):
         if "time" in [field.strip().strip('"') for field in line.split(mark)]:
-            hint = f"the fields are separated by {name}; expected commas"
+            instead = f"the fields are separated by {name}; expected commas"
     raise input_error("unknown-form", "the first line is neither a header nor a row in RTEC's form", text.source,
-                      hint=hint)
+                      hint="expected a header with the columns time, event and arguments, or rows "
+                      "name|arrival|occurrence|arguments…" if instead is None else instead)

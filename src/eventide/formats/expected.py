@@ -61,6 +61,10 @@ class Expected:
         if name in self.derived:
             return (f"the program derives {name} itself; it cannot be among the data",
                     "rename it in the data, or take its rules out of the program")
+        inner = name.partition("(")[0]
+        if name.endswith(")") and inner in self.names:
+            return (f"the program does not know {name}",
+                    f"write the name alone, {inner}, and its arguments in columns of their own")
         known = f"; it reads {', '.join(sorted(self.names))}" if 0 < len(self.names) <= _FEW else ""
         hint = suggestion(name, self.names) or f"declare the name in the program, or skip bad rows{known}"
         return f"the program does not know {name}", hint
