@@ -12,6 +12,7 @@ import pytest
 
 from eventide.cli import demo
 from eventide.cli.main import main
+from eventide.errors import InputError
 
 
 @pytest.fixture
@@ -54,6 +55,32 @@ class TestDemo:
     def test_an_unknown_name_is_wrong_usage(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["demo", "nope"]) == 2
         assert "'nope'; there are: sample" in capsys.readouterr().err
+
+
+    def test_what_is_wrong_leaves_no_empty_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def run(out: Path, say: Callable[[str], None]) -> None:
+            raise InputError("the data are broken")
+
+        monkeypatch.setitem(sys.modules, "sample_demo", SimpleNamespace(run=run))  # type: ignore[arg-type]
+        assert main(["demo", "sample", "--out", str(tmp_path / "new" / "folder")]) == 1
+        assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("options", "code", "told"), [
+    (["--positions", "absent.csv"], 1, "absent.csv:1:1: error: cannot read the file"),
+    (["--positions", "there.csv", "--areas", "absent.csv"], 1, "absent.csv:1:1: error: cannot read the file"),
+    (["--positions", "there.csv", "--preset", "dna"], 2, "there is no preset 'dna'"),
+])
+def test_files_are_looked_for_before_anything_is_started(
+    options: list[str], code: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(demo, "import_module", None)
+    (tmp_path / "there.csv").touch()
+    assert main(["demo", "maritime", *options]) == code
+    assert told in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["there.csv"]
 
 
 def test_the_default_is_one_of_the_list() -> None:

@@ -67,10 +67,10 @@ def perform(stages: Sequence[Stage[Work]], work: Work, say: Say, took: dict[str,
 @contextmanager
 def spark_session() -> Iterator[SparkSession]:
     """The Spark session; one that is started here ends here."""
-    from eventide.spark.start import is_running, start
+    from eventide.spark.start import is_running, start_quietly
 
     running = is_running()
-    session = start()
+    session = start_quietly()
     try:
         yield session
     finally:

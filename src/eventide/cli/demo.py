@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import warnings
 from collections.abc import Callable
@@ -13,6 +14,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from eventide.cli.messages import messages
+from eventide.cli.options import values_of
+from eventide.errors import EventideError
 
 DEFAULT = "maritime"
 # Name, module with `run(out: Path, say: Say) -> object` (Say of `applications.demonstration`), and what it shows.
@@ -69,14 +72,38 @@ def demo(
     if not positions and any(given.values()):
         option = next(each for each, value in given.items() if value)
         raise typer.BadParameter("is about real positions; name them with --positions", param_hint=option)
+    if positions:
+        _check_files([*positions, *(areas or ())], preset, mapping)
     run = _observed(positions, preset=preset, mapping=mapping, areas=areas or (), gap=gap, bad_rows=bad_rows) \
         if positions else import_module(DEMOS[name][0]).run
     folder = out or Path("eventide-demo") / name
+    made = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)
-    with _Teller() as say, warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # what Spark says about versions of pandas
-        run(folder, say)
+    try:
+        with _Teller() as say, warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # what Spark says about versions of pandas
+            run(folder, say)
+    except EventideError:
+        with contextlib.suppress(OSError):  # a folder that has something in it stays
+            for each in made:
+                each.rmdir()
+        raise
     messages.say(f"everything it made is in {folder}")
+
+
+def _check_files(paths: list[str], preset: str | None, mapping: Path | None) -> None:
+    """Refuse what is not there before Spark is started and a folder made."""
+    from eventide.formats.files import missing
+    from eventide.signals.layouts import layout_of
+
+    with values_of("--preset"):
+        layout_of(preset, mapping)
+    for path in paths:
+        try:
+            with open(path, "rb"):
+                pass
+        except OSError as error:
+            raise missing(path, error) from error
 
 
 def _observed(positions: list[str], **options: Any) -> Callable[[Path, Any], object]:

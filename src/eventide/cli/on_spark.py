@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
-import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
     from eventide.mtl.program import MtlProgram
     from eventide.probability.recognition import Uncertainty
     from eventide.program import Emit, Program
-
-_TOLD = 10  # lines of what Java said, when it does not start
 
 
 @dataclass(frozen=True)
@@ -145,40 +141,16 @@ def _of_all_inputs(error: InputError, program: Program | MtlProgram, events: Seq
 
 @contextmanager
 def _session(master: str | None) -> Iterator[SparkSession]:
-    """Spark, started and ended if it does not run already. What Java says about itself is not about the run."""
-    from eventide.spark.start import is_running, start
+    """Spark, started and ended if it does not run already."""
+    from eventide.spark.start import is_running, start_quietly
 
-    if is_running():
-        yield start(master)
-        return
-    with tempfile.TemporaryFile() as log:
-        try:
-            with _errors_to(log.fileno()), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                spark = start(master)
-        except Exception as error:
-            log.seek(0)
-            said = log.read().decode("utf-8", "replace").splitlines()[-_TOLD:]
-            reason = str(error).strip().splitlines() or [type(error).__name__]
-            raise EventideError("\n".join([f"Spark does not start: {reason[0]}", *said])) from None
-        try:
-            yield spark
-        finally:
-            spark.stop()
-
-
-@contextmanager
-def _errors_to(file: int) -> Iterator[None]:
-    """A process that is started meanwhile writes its messages to a file."""
-    sys.stderr.flush()
-    kept = os.dup(2)
-    os.dup2(file, 2)
+    found_running = is_running()
+    spark = start_quietly(master)
     try:
-        yield
+        yield spark
     finally:
-        sys.stderr.flush()
-        os.dup2(kept, 2)
-        os.close(kept)
+        if not found_running:
+            spark.stop()
 
 
 @contextmanager

@@ -5,16 +5,21 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eventide.errors import EventideError
 from eventide.java import ensure_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 BATCH_ROWS = 100_000
+_TOLD = 10  # lines of what Java said, when it does not start
 _LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 
 
@@ -46,6 +51,36 @@ def start(master: str | None = None, *, name: str = "eventide", buckets: int | N
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def start_quietly(master: str | None = None) -> SparkSession:
+    """The same for commands: what Java says about itself and failed tasks is told only if Spark does not start."""
+    if is_running():
+        return start(master)
+    with tempfile.TemporaryFile() as log:
+        try:
+            with _errors_to(log.fileno()), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return start(master)
+        except Exception as error:
+            log.seek(0)
+            said = log.read().decode("utf-8", "replace").splitlines()[-_TOLD:]
+            reason = str(error).strip().splitlines() or [type(error).__name__]
+            raise EventideError("\n".join([f"Spark does not start: {reason[0]}", *said])) from None
+
+
+@contextmanager
+def _errors_to(file: int) -> Iterator[None]:
+    """A process that is started meanwhile writes its messages to a file, as long as it lives."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    os.dup2(file, 2)
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def stays_on_this_machine(master: str | None) -> bool:

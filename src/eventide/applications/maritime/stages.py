@@ -70,11 +70,10 @@ def go(stages: tuple[Stage[Each], ...], work: Each, say: Say) -> None:
 
 def start(work: Work) -> str:
     """A Spark session, unless there is one."""
-    from eventide.spark.start import is_running
-    from eventide.spark.start import start as start_spark
+    from eventide.spark.start import is_running, start_quietly
 
     work.started = not is_running()
-    work.spark = start_spark()
+    work.spark = start_quietly()
     return f"Spark {work.spark.version} on {work.spark.sparkContext.master}"
 
 
