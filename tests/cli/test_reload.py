@@ -172,5 +172,9 @@ def test_rules_that_change_between_two_starts(folder: Path, capsys: pytest.Captu
 def test_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "rules.ec", "--events", "events.csv", "--reload"]) == 2
     assert "needs --follow" in capsys.readouterr().err
+    for other, text in (("rules.mtl", "B(X) :- A(X)."), ("rules.lars", "b(X) :- a(X) [3].")):
+        Path(other).write_text(text)
+        assert main(["run", other, "--events", "events.csv", "--reload"]) == 2
+        assert "nothing is followed" in capsys.readouterr().err
     assert follow("--probabilistic") == 2
     assert "uncertain" in capsys.readouterr().err

@@ -143,7 +143,7 @@ def run(
             "--horizon": (horizon, "time begins at 0"), "--at": (at, "it is for .mtl"),
             "--ties": (ties if ties != "termination" else None, "nothing is initiated"),
             "--variant": (variant, "it is for .mtl"), "--delay": (delay, "it is for .mtl"),
-            "--state": (state, "Python's sessions are saved"),
+            "--state": (state, "Python's sessions are saved"), "--reload": (reload or None, "nothing is followed"),
             "--follow": (follow or None, "Python's sessions follow streams"),
             "--probabilistic": (probabilistic or None, "facts are certain"),
             "--threshold": (threshold, "facts are certain"), "--history": (history, "facts are certain")})
@@ -164,7 +164,7 @@ def run(
             "--tick": (tick if tick != 1 else None, "time is dense"), "--history": (history, certain),
             "--probabilistic": (probabilistic or None, certain), "--threshold": (threshold, certain),
             "--follow": (follow or None, "Python's sessions follow streams"),
-            "--state": (state, "Python's sessions are saved"),
+            "--state": (state, "Python's sessions are saved"), "--reload": (reload or None, "nothing is followed"),
             "--background": (background or None, "all facts have a time, for ever as P(a)@(-inf,inf)"),
             "--ties": (ties if ties != "termination" else None, "nothing is initiated")})
         get_ready(out, [program, *events], threads)
