@@ -11,6 +11,7 @@ import pytest
 from tests.docs.generated import ROOT
 
 import eventide as ev
+from eventide import maintenance, report, signals
 from eventide.engine.session import Session
 from eventide.lars.contexts import Contexts
 from eventide.lars.program import LarsProgram
@@ -37,7 +38,8 @@ def listed() -> Iterator[tuple[str, str]]:
                 yield kind, name
 
 
-PUBLIC = dict(public())
+PUBLIC = {**dict(public()), **dict(public(signals, "eventide.signals")), **dict(public(report, "eventide.report")),
+          **dict(public(maintenance, "eventide.maintenance"))}
 METHODS = [each for each in listed() if each[1] in dir(CLASSES[each[0]])]
 
 

@@ -27,7 +27,11 @@ LIMIT = 20_000
 
 
 class LabelError(EventideError):
-    """A label has grown beyond the limit: the contexts in which a node holds are too many to be listed."""
+    """A label has grown beyond the limit: the contexts in which a node holds are too many to be listed.
+
+    >>> str(LabelError("p", "p(a)", 20_000)).partition(";")[0]
+    'p(a): more than 20,000 smallest sets of assumptions'
+    """
 
     def __init__(self, key: object, name: str, limit: int) -> None:
         super().__init__(f"{name}: more than {limit:,} smallest sets of assumptions; use shorter windows or fewer "

@@ -50,6 +50,15 @@ class Reports:
     """What files say: `positions` in the order of the rows, and `vessels`, one row each.
 
     `layouts` tells how each file was understood. `bad` rows could not be read; the first of them are `problems`.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = os.path.join(folder, "feed.csv")
+    ...     with open(file, "w") as out:
+    ...         _ = out.write("mmsi,time,lon,lat\\n219014000,0,10,55\\n")
+    ...     reports = read_positions(file)
+    >>> reports.bad, reports.positions.num_rows, list(reports.layouts.values())
+    (0, 1, ['ais'])
     """
 
     positions: pa.Table

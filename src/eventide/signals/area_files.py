@@ -73,6 +73,14 @@ def read_areas(path: str | os.PathLike[str], kind: str | None = None, *, name_fi
     named `kind_field`). Names are found in the same way; an area without one is called after its kind and number.
     With `within`, points and lines become areas too: everything within so many metres of them. `repair` mends polygons
     that cross themselves. InputError has one diagnostic per feature that is wrong.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = os.path.join(folder, "zones.csv")
+    ...     with open(file, "w") as out:
+    ...         _ = out.write('name,kind,wkt\\nbank,fishing,"POLYGON((0 0, 1 0, 1 1, 0 0))"\\n')
+    ...     read_areas(file).table().to_pylist()
+    [{'area': 'bank', 'area_type': 'fishing'}]
     """
     source = os.fspath(path)
     plain = source.removesuffix(".gz")

@@ -32,7 +32,12 @@ _PIECE = 32  # points of a line that are widened together
 
 @dataclass(frozen=True, eq=False)
 class Area:
-    """A polygon, or several, in degrees: longitude, then latitude."""
+    """A polygon, or several, in degrees: longitude, then latitude.
+
+    >>> import shapely
+    >>> Area("bank", "fishing", shapely.box(-4.6, 48.1, -4.4, 48.3)).shape.bounds
+    (-4.6, 48.1, -4.4, 48.3)
+    """
 
     name: str
     kind: str
@@ -144,6 +149,10 @@ def dissolved(areas: Areas) -> Areas:
 
     Rules often know kinds only: leaving one of two areas of a kind that overlap would end `withinArea` though the
     vessel is still in the other one.
+
+    >>> two = near_points(["a", "b"], [-4.49, -4.50], [48.38, 48.38], 2000, "nearPorts")
+    >>> dissolved(two).table()["area"].to_pylist()
+    ['a']
     """
     found: list[tuple[int, Area]] = []
     for kind in areas.kinds:
@@ -160,7 +169,11 @@ def dissolved(areas: Areas) -> Areas:
 
 
 def near_points(names: Sequence[str], lon: Sequence[float], lat: Sequence[float], metres: float, kind: str) -> Areas:
-    """Circles around points, such as ports: polygons of 64 corners, right to a hundredth of the distance."""
+    """Circles around points, such as ports: polygons of 64 corners, right to a hundredth of the distance.
+
+    >>> near_points(["Brest"], [-4.49], [48.38], 2000, "nearPorts").table().to_pylist()
+    [{'area': 'Brest', 'area_type': 'nearPorts'}]
+    """
     _check(metres)
     return Areas.of(Area(name, kind, _widened(np.array([[x, y]]), metres))
                     for name, x, y in zip(names, lon, lat, strict=True))
@@ -176,6 +189,9 @@ def near_coast(box: Box, metres: float = 300.0, kind: str = "nearCoast") -> Area
     """The land and everything within so many metres of the coast, in a box, after the outline that comes along.
 
     The outline is right to about a kilometre: enough for maps and demonstrations. Bring your own for more.
+
+    >>> near_coast((-5.0, 48.0, -4.0, 49.0)).kind
+    'nearCoast'
     """
     _check(metres)
     up = metres / METRES_PER_DEGREE

@@ -45,6 +45,9 @@ class Cleaning:
         nine tenths of the vessel's reports are in order. None: the order of the rows means nothing.
     earliest, latest: seconds since 1970; without `latest`, a day from now.
     any_vessel: accept every positive number as a vessel, not only those of ships.
+
+    >>> Cleaning(max_speed=60).any_vessel
+    False
     """
 
     max_speed: float = 80.0
@@ -70,6 +73,10 @@ class Cleaned:
 
     `counts` has the number of rejected reports by reason, `unknown` how many impossible courses and headings of good
     and bad reports were made unknown.
+
+    >>> table = pa.table({"vessel": [219014000] * 2, "time": [0, 0], "lon": [10.0] * 2, "lat": [55.0] * 2})
+    >>> clean(table).rejected["reason"].to_pylist()
+    ['duplicate']
     """
 
     positions: pa.Table

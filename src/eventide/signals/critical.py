@@ -56,6 +56,9 @@ class Thresholds:
     speed_memory: seconds; how fast older speeds fade from the recent mean.
     turn: degrees between the courses before and after; slow turns add up.
     turn_speed: knots; below it the course is noise.
+
+    >>> Thresholds(gap=900).stop_speed
+    0.5
     """
 
     gap: int = 600

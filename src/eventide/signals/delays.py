@@ -53,22 +53,43 @@ def disturbed(
 
 
 def delayed(facts: Stream, share: float, unit: int = 1, seed: int = 1, **options: Any) -> Stream:
-    """The facts with a share of them late; `options` as of `disturbed`."""
+    """The facts with a share of them late; `options` as of `disturbed`.
+
+    >>> events = pa.table({"time": [1, 5, 9, 12], "who": ["ann", "bob", "cid", "dot"]})
+    >>> late = delayed(events, 0.5, unit=3)
+    >>> late["arrival"].to_pylist(), late["who"].to_pylist()
+    ([1, 12, 12, 23], ['ann', 'cid', 'dot', 'bob'])
+    """
     return disturbed(facts, delayed=share, unit=unit, seed=seed, **options)
 
 
 def retracted(facts: Stream, share: float, unit: int = 1, seed: int = 1, **options: Any) -> Stream:
-    """The facts, a share of them retracted later; `options` as of `disturbed`."""
+    """The facts, a share of them retracted later; `options` as of `disturbed`.
+
+    >>> events = pa.table({"time": [1, 5, 9, 12], "who": ["ann", "bob", "cid", "dot"]})
+    >>> retracted(events, 0.25)["op"].to_pylist()
+    ['+', '+', '+', '-', '+']
+    """
     return disturbed(facts, retracted=share, unit=unit, seed=seed, **options)
 
 
 def revised(facts: Stream, share: float, unit: int = 1, seed: int = 1, **options: Any) -> Stream:
-    """The facts, a share of them later replaced by ones at another time; `options` as of `disturbed`."""
+    """The facts, a share of them later replaced by ones at another time; `options` as of `disturbed`.
+
+    >>> events = pa.table({"time": [1, 5, 9, 12], "who": ["ann", "bob", "cid", "dot"]})
+    >>> revised(events, 0.25).slice(4).select(["time", "op", "who"]).to_pylist()
+    [{'time': 9, 'op': '-', 'who': 'cid'}, {'time': 8, 'op': '+', 'who': 'cid'}]
+    """
     return disturbed(facts, revised=share, unit=unit, seed=seed, **options)
 
 
 def duplicated(facts: Stream, share: float, seed: int = 1, unit: int = 1, **options: Any) -> Stream:
-    """The facts, a share of them arriving once more; `options` as of `disturbed`."""
+    """The facts, a share of them arriving once more; `options` as of `disturbed`.
+
+    >>> events = pa.table({"time": [1, 5, 9, 12], "who": ["ann", "bob", "cid", "dot"]})
+    >>> duplicated(events, 0.25)["who"].to_pylist()
+    ['ann', 'bob', 'cid', 'dot', 'cid']
+    """
     return disturbed(facts, duplicated=share, unit=unit, seed=seed, **options)
 
 

@@ -23,7 +23,11 @@ SMOOTH, STRONG = 10_000.0, 5_000.0
 
 @dataclass(frozen=True, eq=False)
 class Stations:
-    """Base stations by their places, in degrees."""
+    """Base stations by their places, in degrees.
+
+    >>> Stations(np.array([10.0]), np.array([55.0])).lat.tolist()
+    [55.0]
+    """
 
     lon: Floats
     lat: Floats
@@ -67,7 +71,11 @@ def with_confidence(facts: Mapping[str, pa.Table], positions: pa.Table, stations
 
 
 def stations_along(box: Box, *, apart: float = 50_000.0, seed: int = 1) -> Stations:
-    """Stations on the coast in a box, at least so many metres apart, at random places; equal seeds give equal ones."""
+    """Stations on the coast in a box, at least so many metres apart, at random places; equal seeds give equal ones.
+
+    >>> len(stations_along((-5.0, 48.0, -4.0, 49.0), seed=1).lon)
+    2
+    """
     if not 0 < apart < np.inf:
         raise InputError(f"apart is {apart!r}; expected metres above 0")
     west, south, east, north = box

@@ -35,6 +35,9 @@ class Nearness:
         antennas, and places are rounded and old by some seconds; 500 m leaves room for both.
     gap: seconds between reports up to which a vessel counts as known; as for the gaps of critical points.
     bridge: seconds of silence up to which a guess may join two periods.
+
+    >>> Nearness(metres=300).gap
+    600
     """
 
     metres: float = 500.0
