@@ -258,3 +258,16 @@ def test_long_cycles_are_not_reduced_for_hours(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("eventide.explanation.reduction.MOST_REPLAYS", 15)
     long = explainer.why("ping=true", 11)
     assert not long.minimal and long.facts == whole.facts and "can be left out" not in long.text()
+
+
+def test_inputs_that_come_as_points() -> None:
+    """They may be asked for as other fluents are, and are named where a rule fails for want of them."""
+    program = ev.parse("points(speed(_)=_).\ninitiatedAt(fast(X)=true, T) :- holdsAt(speed(X)=V, T), V > 50.")
+    facts: list[Fact] = [("point", "speed", ("a",), 60, 6), ("point", "speed", ("a",), 40, 8)]
+    explainer = Explainer(program, facts_of((fact, None) for fact in facts))
+    proof = explainer.why("speed(a)=60", 6)
+    assert proof.holds and proof.minimal and proof.reason.interval == (6, 7)
+    assert proof.text().splitlines()[:2] == ["speed(a)=60 holds at 6, only at 6", "└─ speed(a)=60 is given at 6"]
+    assert "no such fact at 7" in explainer.why("speed(a)=60", 7).text()
+    assert "holdsAt(speed(a)=V, T) fails first: no such fact before 6" in explainer.why("fast(a)", 6).text()
+    assert explainer.why("fast(a)", 7).holds

@@ -52,7 +52,10 @@ class Claim:
 
 
 def stretches_in(world: World, template: str, leaves: Leaves) -> list[Stretch]:
-    """The maximal intervals of a fluent and a value."""
+    """The maximal intervals of a fluent and a value; of one that comes as points, these."""
+    if world.case.model.is_point_event(template):
+        points = world.case.compiler.sources.point_fluent(template, leaves)
+        return [Stretch(time, time + 1) for time in _times(world, points)]
     node = world.case.compiler.sources.fluent(template, leaves)
     return [interval.stretch for interval in world.intervals(node)]
 
@@ -60,6 +63,10 @@ def stretches_in(world: World, template: str, leaves: Leaves) -> list[Stretch]:
 def times_in(world: World, template: str, leaves: Leaves) -> list[int]:
     """The times at which an event happens."""
     node = world.case.compiler.sources.scan(lambda fields: n.Events(template, fields), "e", template, leaves)
+    return _times(world, node)
+
+
+def _times(world: World, node: n.Node) -> list[int]:
     rows = world.evaluate(node)
     assert isinstance(rows, Rows)
     return sorted(set(map(world.time, rows.time.tolist())))

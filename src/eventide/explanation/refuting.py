@@ -280,20 +280,21 @@ class Refuter:
         ground = None if isinstance(step, Tally) else substitute(step, self._all(tried))
         inner: list[Reason] = []
         match ground:
-            case Happens(event):
-                template, leaves = flatten(event)
+            case Happens() | Holds() if isinstance(ground, Happens) or self._is_point(ground):
+                template, leaves = flatten(ground.event) if isinstance(ground, Happens) else pair_leaves(ground.pair)
                 if time is None and template in self.world.streams:
                     inner = list(self._no_fact(template, leaves, high - 1))[1:]
-                    text += f": no such event {_between(low, high)}"
+                    text += f": no such {'event' if isinstance(ground, Happens) else 'fact'} {_between(low, high)}"
                 elif time is not None and template in self.world.streams and not all(map(is_ground, leaves)):
                     inner = list(self._no_fact(template, leaves, time))[1:]
                 elif time is None and depth < _DEEPEST:
                     inner = list(self._nearest(self.model.of_kind("event"), template, leaves, low, high, depth + 1))
                 elif time is not None and all(map(is_ground, leaves)):
-                    inner = [self.refuted(template, leaves, time, is_fluent=False, depth=depth + 1)]
+                    is_fluent = isinstance(ground, Holds)
+                    inner = [self.refuted(template, leaves, time, is_fluent=is_fluent, depth=depth + 1)]
             case Holds(pair) if time is not None:
                 template, leaves = pair_leaves(pair)
-                if all(map(is_ground, leaves)) and not self.model.is_point_event(template):
+                if all(map(is_ground, leaves)):
                     inner = [self.refuted(template, leaves, time, is_fluent=True, depth=depth + 1)]
             case Boundary(_, pair) | Changed(_, pair):
                 template, leaves = pair_leaves(pair)
@@ -304,6 +305,9 @@ class Refuter:
                 template, leaves = flatten(event)
                 inner = [self.prover.prove(self.prover.happening(template, leaves, time))]
         return Reason(_kind(step), text, tuple(inner), False, time)
+
+    def _is_point(self, condition: Holds) -> bool:
+        return self.model.is_point_event(pair_leaves(condition.pair)[0])
 
     def _all(self, tried: Attempt) -> dict[str, Term]:
         return {**tried.binding, **(time_binding(tried.clause, tried.time) if tried.time is not None else {})}

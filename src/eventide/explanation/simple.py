@@ -29,6 +29,8 @@ class SimpleProofs(Proofs):
 
     def _holding(self, template: str, leaves: Leaves, low: int, high: int | None, begins: bool, ends: bool) -> Proving:
         sources = self.case.compiler.sources
+        if self.model.is_point_event(template):
+            return (yield self.happening(template, leaves, low))
         if sources.is_input(template):
             return (yield self.given(template, leaves, low, high, begins, ends))
         text, level = pair_text(template, leaves), self.model.levels.get(template)
