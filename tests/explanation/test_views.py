@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +67,8 @@ def test_a_reason_that_is_used_twice_is_shown_once() -> None:
     first, second = proof.to_dict()["reason"]["reasons"]
     assert first["id"] == 1 and second == {"see": 1}
     assert "id='p1'" in proof.html() and "href='#p1'" in proof.html()
+    anchors = {re.findall(r"<details[^>]* id='(.*?)'", each._repr_html_())[0] for each in (proof, replace(proof, at=4))}
+    assert len(anchors) == 2  # proofs of one notebook do not lead to one another
 
 
 def test_deep_proofs_go_on_in_parts() -> None:

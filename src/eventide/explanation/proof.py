@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+from zlib import crc32
 
 from eventide.syntax.diagnostics import Span
 
@@ -181,7 +182,9 @@ class Proof:
         return proof_html(self, depth)
 
     def _repr_html_(self) -> str:
-        return self.html(2)
+        from eventide.explanation.pages import proof_html
+
+        return proof_html(self, 2, f"p{crc32(f'{self.question} at {self.at}'.encode()):x}-")  # a notebook has several
 
     def to_dict(self, depth: int | None = None) -> dict[str, Any]:
         """The proof as plain data.
