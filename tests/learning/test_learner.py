@@ -306,3 +306,21 @@ def test_no_label_is_learnt_from_before_it_was_tested(meetings: Labelled, settin
         assert learners[0].rules == learners[1].rules
     assert peeked > 20
     assert learners[0].rules
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 40])
+def test_what_holds_of_things_that_the_next_batch_does_not_name_counts(size: int) -> None:
+    """A batch is judged by all labels at the next point, also where no fact is about those who are labelled."""
+    modes = modes_of("modeh(initiatedAt(rich(+p),+time))\nmodeh(terminatedAt(rich(+p),+time))\n"
+                     "modeb(happensAt(win(+p),+time))\nmodeb(happensAt(lose(+p),+time))\n")
+    turns = [(who, turn + at) for turn in range(0, 80, 8) for who, at in (("ann", 0), ("bob", 4))]
+    wins = table("happensAt(win(+p),+time)", *zip(*turns, strict=True))
+    loses = table("happensAt(lose(+p),+time)", *zip(*((who, time + 6) for who, time in turns), strict=True))
+    rich = table("holdsAt(rich(+p),+time)", *zip(*((who, time + at) for who, time in turns for at in (2, 4, 6)),
+                                                  strict=True))
+    examples, learner = examples_of(modes, [wins, loses], rich), Learner(modes)
+    for batch in examples.batches(size):
+        learner.partial_fit(batch)
+    (wins_make_rich,) = (rule for rule in learner.rules if rule.initiates)
+    assert str(wins_make_rich.clause) == "initiatedAt(rich(X), T) :- happensAt(win(X), T)."
+    assert (wins_make_rich.tp, wins_make_rich.fp) == (20, 0)

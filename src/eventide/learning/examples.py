@@ -94,6 +94,8 @@ class Batch:
     """A truth value for each row."""
     after: Mask | None
     """The label of each instance at the point that follows the batch; None where the stream ends."""
+    opening: Array
+    """The instances that are labelled at the first point, those without rows too: they judge the batch before."""
     outside: int
     """Labels at points of the batch whose instances have no rows, as the facts do not name their arguments."""
     facts: tuple[CodedFacts, ...]
@@ -208,7 +210,7 @@ class Examples:
         arguments = self._arguments(facts)
         instances = instance_numbers(arguments, [self.domains[name].shape[0] for name in self.types])
         labels = np.zeros((instances.shape[0], high - low), np.bool_)
-        first, after, end = np.searchsorted(self.label_points, [low, high, high + 1])
+        first, second, after, end = np.searchsorted(self.label_points, [low, low + 1, high, high + 1])
         named, places = _places(instances, self.label_instances[first:after])
         labels[places, self.label_points[first:after][named] - low] = True
         following = None
@@ -216,7 +218,7 @@ class Examples:
             following = np.zeros(instances.shape[0], np.bool_)
             following[_places(instances, self.label_instances[after:end])[1]] = True
         return Batch(stream, begins, self.times[low:high], arguments, instances, labels.reshape(-1), following,
-                     int(np.count_nonzero(~named)), facts, self)
+                     self.label_instances[first:second], int(np.count_nonzero(~named)), facts, self)
 
     def _arguments(self, facts: tuple[CodedFacts, ...]) -> Array:
         """All combinations of the things that facts name, ascending.

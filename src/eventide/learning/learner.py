@@ -157,7 +157,7 @@ class Learner:
         fn = int(np.count_nonzero(batch.labels)) - tp
         following = batch.following_inside()
         chunk = chunk_of(columns, batch.labels, following, batch.instances, batch.times.shape[0])
-        late = self._memory.add(chunk, self._streams, batch.begins, self.settings.memory)
+        late = self._memory.add(chunk, self._streams, batch.begins, batch.opening, self.settings.memory)
         if late is not None and self.settings.method == "woled" and self.settings.weighting == "counts":
             self._count_late(late)
         self._count(found, following, columns, batch.times.shape[0])

@@ -139,11 +139,14 @@ class Memory:
     streams: list[int] = field(default_factory=list)
     begins: list[bool] = field(default_factory=list)
 
-    def add(self, chunk: Chunk, stream: int, begins: bool, most: int) -> Chunk | None:
-        """Remember a batch, and `most` in all. Its first labels judge the last points of the batch before: these."""
+    def add(self, chunk: Chunk, stream: int, begins: bool, opening: Array, most: int) -> Chunk | None:
+        """Remember a batch, and `most` in all; `opening` are the instances that hold at its first point.
+
+        These judge the last points of the batch before, which are given back: also of instances without rows here.
+        """
         late = None
         if self.chunks and not begins and self.streams[-1] == stream:
-            self.chunks[-1], late = _judged(self.chunks[-1], chunk)
+            self.chunks[-1], late = _judged(self.chunks[-1], opening)
         self.chunks.append(chunk)
         self.streams.append(stream)
         self.begins.append(begins)
@@ -160,11 +163,10 @@ class Memory:
         return signatures_of(self.chunks, self.streams, self.begins)
 
 
-def _judged(chunk: Chunk, after: Chunk) -> tuple[Chunk, Chunk]:
-    """A batch whose last points are judged by the first labels of the one that follows, and these points alone."""
+def _judged(chunk: Chunk, holding: Array) -> tuple[Chunk, Chunk]:
+    """A batch whose last points are judged by the instances that hold at the next, and these points alone."""
     last = np.flatnonzero(np.diff(chunk.instances, append=-1))
-    named, first = np.unique(after.instances, return_index=True)
-    ups = np.isin(chunk.instances[last], named[after.first[first]]).astype(np.int64)
+    ups = np.isin(chunk.instances[last], holding).astype(np.int64)
     late = Chunk(chunk.words[last], chunk.instances[last], ups, 1 - ups, chunk.first[last])
     added = np.zeros((2, chunk.instances.shape[0]), np.int64)
     added[:, last] = late.ups, late.downs
