@@ -13,6 +13,7 @@ import eventide as ev
 from eventide.cli.main import main
 from eventide.errors import InputError
 from eventide.explanation.changes import explain_change
+from eventide.explanation.pages import proof_page
 
 RULES = """
 initiatedAt(f(X)=true, T) :- happensAt(a(X), T).
@@ -117,6 +118,7 @@ def test_what_begins_at_the_second_query_time_is_shown_to_hold() -> None:
 def test_a_fact_that_was_taken_back() -> None:
     rows = [("a", "x", 3, 3, "+"), ("a", "x", 3, 13, "-"), ("a", "x", 5, 6, "+")]
     proof = explain_change(ev.parse(RULES), table(rows), "f(x)=true", (FIRST, 14), start=0)
+    assert "<title>f(x)=true between 12 and 14</title>" in proof_page(proof)
     assert "a(x) at 3 was taken back at 13 by <Table>, row 2: without that, it would hold from 4 on" in str(proof)
 
 

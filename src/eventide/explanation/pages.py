@@ -50,7 +50,8 @@ def proof_page(proof: Proof, depth: int | None = None) -> str:
     >>> proof_page(Proof("f=true", 1, True, Reason("holds", "f holds at 1"))).startswith("<!doctype html>")
     True
     """
-    title = escape(f"{proof.question} at {proof.at}")
+    between = proof.run.get("between")
+    title = escape(f"{proof.question} {f'at {proof.at}' if between is None else 'between {} and {}'.format(*between)}")
     theme = (ASSETS / "theme.css").read_text(encoding="utf-8")
     style = f"{theme}body {{ margin: 2em; background: var(--ground); color: var(--ink); }}{STYLE}"
     return ("<!doctype html><html lang='en'><head><meta charset='utf-8'>"
