@@ -48,7 +48,7 @@ def as_found(found: pa.Table, stream: str | None = None) -> list[tuple[Any, ...]
                    if row["fluent"] == "up" and stream in (None, row.get("stream"))), key=str)
 
 
-def check(modes: str, tables: dict[str, pa.Table], rules: list[str] | None = None, **options: Any) -> Learned:
+def check(modes: str, tables: object, rules: list[str] | None = None, **options: Any) -> Learned:
     """What a run finds is what is predicted, in one window and in several."""
     learnt = ev.learn(modes, tables, batch=20, **options)
     if rules is not None:
@@ -102,6 +102,24 @@ SHAPES: dict[str, tuple[str, dict[str, pa.Table], list[str]]] = {
 def test_rules_of_odd_shapes_run(shape: str) -> None:
     modes, tables, rules = SHAPES[shape]
     check(modes + "\n", tables, rules)
+
+
+def test_what_a_run_writes_of_compound_arguments_are_labels() -> None:
+    rules = "initiatedAt(up(at(lift(X), 3), q)=true, T) :- happensAt(at(X, 3), T).\n" \
+            "terminatedAt(up(at(lift(X), 3), q)=true, T) :- happensAt(at(X, 1), T)."
+    written = ev.parse(rules).run({"at": AT}).to_arrow()
+    assert written["args"][0].as_py() == "at(lift(a),3)|q"
+    learnt = check(HEADS.format("up(at(lift(+w),3),q)") + "modeb(happensAt(at(+w,#n),+time))",
+                   [{"at": AT}, written], ["initiatedAt(up(at(lift(X), 3), q), T) :- happensAt(at(X, 3), T).",
+                                           "terminatedAt(up(at(lift(X), 3), q), T) :- happensAt(at(X, 1), T)."])
+    assert as_found(learnt.predict()) == as_found(written)
+
+
+def test_facts_of_several_tables_are_in_order_of_time() -> None:
+    halves = [AT.slice(len(AT) // 2), AT.slice(0, len(AT) // 2)]
+    learnt = ev.learn(PLAIN + "modeb(happensAt(at(+w,#n),+time))\n", {"at": halves, "up": IS_UP}, batch=20)
+    times = learnt.facts(0)["at"]["time"].to_pylist()
+    assert times == sorted(times) and len(times) == len(AT)
 
 
 def test_inputs_that_come_as_intervals_are_written_as_intervals() -> None:

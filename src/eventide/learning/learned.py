@@ -161,8 +161,10 @@ class Learned:
         if self._observations is not None:
             found |= self._observations.tables_of(stream)
             others |= {name for name, _ in self._observations.timeless if name not in self._observations.given}
-        return {name: pa.concat_tables(tables, promote_options="permissive") for name, tables in found.items()
-                if name not in others}
+        whole = {name: pa.concat_tables(tables, promote_options="permissive") for name, tables in found.items()
+                 if name not in others}
+        return {name: each.take(np.argsort(each["time"].to_numpy(), kind="stable")) if "time" in each.column_names
+                else each for name, each in whole.items()}
 
     def fit(self, *, batch: int = 100, passes: int = 1, seed: int | None = None,
             progress: Progress | None = None) -> Learned:

@@ -9,6 +9,7 @@ one stream for each file.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -38,7 +39,7 @@ from eventide.learning.prediction import leaves_of
 from eventide.learning.results import event_of, is_fluent
 from eventide.syntax.diagnostics import Diagnostic
 from eventide.syntax.reader import read_clauses
-from eventide.syntax.terms import Atom, Compound, Number, Term, Variable, functor_of
+from eventide.syntax.terms import Atom, Compound, Number, Term, Variable, arguments_of, functor_of
 from eventide.syntax.vocabulary import did_you_mean
 
 FOREVER = 1 << 61
@@ -46,6 +47,7 @@ STREAMS = ("stream", "video")
 TIMES = ("start", "frame")
 """Other names of the column `time`."""
 ASP = (".lp", ".asp")
+_COMPOUND = re.compile(r"[a-z]\w*\((.*)\)")
 Names = tuple[str | int, ...]
 
 
@@ -64,6 +66,13 @@ class Shape:
         if self.time is not None and is_fluent(self.mode) and isinstance(event, Compound):
             event, value = event.args
         return tuple(leaves_of(event)), value
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether an argument is a compound one."""
+        event = event_of(self.mode, self.time, [Variable("_")] * len(self.mode.places))
+        fluent = event.args[0] if isinstance(event, Compound) and functor_of(event) == ("=", 2) else event
+        return any(isinstance(arg, Compound) for arg in arguments_of(fluent))
 
     @property
     def text(self) -> str:
@@ -149,10 +158,7 @@ class Observations:
         return list(found.values())
 
     def tables_of(self, stream: str | int) -> dict[str, list[pa.Table]]:
-        """What came as tables with times, in one stream, by name: `time`, `end` for intervals, arguments, `value`.
-
-        Rows are in order of time.
-        """
+        """What came as tables with times, in one stream, by name: `time`, `end` for intervals, arguments, `value`."""
         found: dict[str, list[pa.Table]] = {}
         for part in self.parts:
             rows = np.arange(len(part.facts)) if part.streams is None else np.flatnonzero(part.streams == stream)
@@ -163,7 +169,7 @@ class Observations:
             columns |= {f"arg{number}": _arrow(column) for number, column in enumerate(facts.args, 1)}
             if facts.value is not None:
                 columns["value"] = _arrow(facts.value)
-            found.setdefault(facts.name, []).append(pa.table(columns).take(np.argsort(facts.time, kind="stable")))
+            found.setdefault(facts.name, []).append(pa.table(columns))
         return found
 
     def streams(self) -> Names:
@@ -327,7 +333,9 @@ class _Reader:
         if "event" not in columns and "fluent" in columns:
             columns = {"event" if key == "fluent" else key: column for key, column in columns.items()}
         if name is None and "args" in columns:
-            columns = _split_arguments(columns)
+            names = _cells(columns["event"]) if "event" in columns else [None] * given.length
+            nested = {shape.mode.subject for shape in self.shapes if shape.is_nested}
+            columns = _split_arguments(columns, [each in nested for each in names])
         owners = _cells(columns["event"]) if name is None and "event" in columns else [name] * given.length
         fluents = {shape.mode.subject: shape for shape in self.shapes
                    if shape.time is not None and is_fluent(shape.mode)}
@@ -408,15 +416,36 @@ def _cells(raw: Raw) -> list[Any]:
     return raw if isinstance(raw, list) else raw.to_pylist()
 
 
-def _split_arguments(columns: dict[str, Raw]) -> dict[str, Raw]:
-    """Columns with the arguments of `args`, as results have them, apart."""
+def _split_arguments(columns: dict[str, Raw], nested: Sequence[bool]) -> dict[str, Raw]:
+    """Columns with the arguments of `args`, as results have them, apart; of `nested` ones what stands inside them."""
     rows = [str(cell).split("|") if cell not in (None, "") else [] for cell in _cells(columns["args"])]
+    rows = [[leaf for text in row for leaf in _leaves(text)] if inner else row
+            for row, inner in zip(rows, nested, strict=True)]
     width = max(map(len, rows), default=0)
     found: dict[str, Raw] = {}
     for place in range(width):
         texts = [row[place] if place < len(row) else None for row in rows]
         found[f"arg{place + 1}"] = _numbers(texts)
     return {key: column for key, column in columns.items() if key != "args"} | found
+
+
+def _leaves(text: str) -> list[str]:
+    """What stands inside a compound argument, as results write it.
+
+    >>> _leaves("at(lift(Ann Lee),3)"), _leaves("ann")
+    (['Ann Lee', '3'], ['ann'])
+    """
+    found = _COMPOUND.fullmatch(text)
+    if found is None:
+        return [text]
+    parts, depth = [""], 0
+    for sign in found[1]:
+        depth += (sign == "(") - (sign == ")")
+        if sign == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [leaf for part in parts for leaf in _leaves(part)]
 
 
 def _numbers(texts: list[str | None]) -> list[object]:
