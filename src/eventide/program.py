@@ -6,7 +6,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -86,7 +86,7 @@ class Program:
         self._predicates = dict(predicates or {})
         arities = {table.name: len(table.columns) for table in tables}
         inputs = {name: _inputs_of(name, function) for name, function in self._predicates.items()}
-        self.model: Model = analyse(rules, tables=arities, lookup=self._lookup, functions=inputs,
+        self.model: Model = analyse(rules, tables=arities, lookup=partial(_lookup, self._tables), functions=inputs,
                                     diagnostics=diagnostics, passes=passes, inlined=inlined)
         self._check_tables()
 
@@ -240,20 +240,6 @@ class Program:
     def _load_table(self, store: Store, name: str, columns: list[Any], length: int) -> None:
         types = [self.model.types.get(("t", name, i), "unused") for i in range(len(columns))]
         load_table(store, name, types, columns, length)
-
-    def _lookup(self, predicate: tuple[str, int], pattern: tuple[Term, ...]) -> list[tuple[Term, ...]] | None:
-        table = self._tables.get(predicate[0])
-        if table is None or len(table.columns) != predicate[1] or len(table) > _SMALL_TABLE:
-            return None
-        wanted = [(i, _value(p)) for i, p in enumerate(pattern) if not isinstance(p, Variable)]
-        found: list[tuple[Term, ...]] = []
-        for row in range(len(table)):
-            values = [c[row] if isinstance(c, Coded) else c[row].item() for c in table.columns]
-            if all(values[i] == p and type(values[i]) is type(p) for i, p in wanted):
-                found.append(tuple(_term(v) for v in values))
-                if len(found) > 1:
-                    break
-        return found
 
     # -- running ----------------------------------------------------------------------------------------------------
 
@@ -559,6 +545,23 @@ def _uses(operator: str, conditions: Iterable[Condition]) -> list[Span | None]:
             inner = [side for side in sides if isinstance(side, Compound)]
             found.extend(condition.span for side in inner if side.functor == operator)
             sides = tuple(argument for side in inner for argument in side.args)
+    return found
+
+
+def _lookup(tables: Mapping[str, BackgroundTable], predicate: tuple[str, int],
+            pattern: tuple[Term, ...]) -> list[tuple[Term, ...]] | None:
+    """The first rows of a small table that fit a pattern; no method, so that a program is freed with its last use."""
+    table = tables.get(predicate[0])
+    if table is None or len(table.columns) != predicate[1] or len(table) > _SMALL_TABLE:
+        return None
+    wanted = [(i, _value(p)) for i, p in enumerate(pattern) if not isinstance(p, Variable)]
+    found: list[tuple[Term, ...]] = []
+    for row in range(len(table)):
+        values = [c[row] if isinstance(c, Coded) else c[row].item() for c in table.columns]
+        if all(values[i] == p and type(values[i]) is type(p) for i, p in wanted):
+            found.append(tuple(_term(v) for v in values))
+            if len(found) > 1:
+                break
     return found
 
 

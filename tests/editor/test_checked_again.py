@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,19 @@ def test_random_edits(pieces: list[str], edits: list[tuple[int, int, list[str]]]
     for begin, removed, added in edits:
         text = text[:begin] + "".join(added) + text[begin + removed :]
         assert told(checker.check("rules", text, "ec")) == told(Checker().check("rules", text, "ec"))
+
+
+def test_a_check_leaves_nothing_to_collect() -> None:
+    """What a check needs no more is freed as it ends; collecting it later would be felt while somebody types."""
+    checker, text = Checker(), (APPLICATIONS / "maritime" / "rules.ec").read_text(encoding="utf-8")
+    checker.check("rules", text, "ec")
+    gc.collect()
+    gc.disable()
+    try:
+        checker.check("rules", f"\n{text}", "ec")
+        assert gc.collect() < 100  # and not thousands
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("name", ["maritime", "activity", "netbill"])

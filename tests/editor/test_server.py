@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import signal
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 from tests.editor.client import Editor
 
 import eventide
-from eventide.editor.server import SETTLE, RuleServer
+from eventide.editor.server import SETTLE, RuleServer, tidy_up
 from eventide.program import load
 
 APPLICATIONS = Path(eventide.__file__).parent / "applications"
@@ -301,6 +303,24 @@ def test_texts_without_a_file_are_checked(editor: Editor) -> None:
                                                               "text": text}})
         told = editor.told("textDocument/publishDiagnostics", uri)
         assert "error" in {"error" if each["severity"] == 1 else "" for each in told["diagnostics"]}
+
+
+def test_memory_is_tidied_up_once_there_is_much_of_it() -> None:
+    class Cyclic:
+        def __init__(self) -> None:
+            self.own = self
+
+    gc.collect()
+    gc.disable()
+    try:
+        first = weakref.ref(Cyclic())
+        assert not tidy_up(2_000) and first() is not None
+        last = [Cyclic() for _ in range(3_000)][-1]
+        assert tidy_up(2_000) and first() is None
+        assert not tidy_up(2_000) and last.own is last
+    finally:
+        gc.enable()
+        gc.unfreeze()
 
 
 def test_files_that_change_on_disk_change_what_is_shown(tmp_path: Path) -> None:

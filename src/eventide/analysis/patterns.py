@@ -95,11 +95,14 @@ def _outer(inner: str) -> list[str]:
 
 def substitute(tree: Tree, bindings: Substitution) -> Tree:
     """A copy of a term, condition or tuple of them with variables replaced, also those in what replaces them."""
-    def replaced(variable: Variable) -> Term:
-        found = bindings.get(variable.name)
-        return variable if found is None or found == variable else _mapped(found, replaced)  # type: ignore[no-any-return]
+    return _mapped(tree, functools.partial(_replaced, bindings)) if bindings else tree  # type: ignore[no-any-return]
 
-    return _mapped(tree, replaced) if bindings else tree  # type: ignore[no-any-return]
+
+def _replaced(bindings: Substitution, variable: Variable) -> Term:
+    found = bindings.get(variable.name)
+    if found is None or found == variable:
+        return variable
+    return _mapped(found, functools.partial(_replaced, bindings))  # type: ignore[no-any-return]
 
 
 def rename(tree: Tree, names: Mapping[str, Variable]) -> Tree:

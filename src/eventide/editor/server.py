@@ -34,8 +34,10 @@ _LONG = 0.2
 """Seconds from which on checking is long: then a change waits a quarter of that time, so that typing is undisturbed."""
 REST = 0.05
 """Seconds without a change after which memory is tidied up: in the middle of a check that would be felt."""
-_MUCH = 50_000
-"""So many new objects are worth tidying up: those of some checks of a program of usual size."""
+_SOME, _MUCH = 20_000, 60_000
+"""So many new objects are worth tidying up in a rest: those of a check or two of a program of usual size. So many must
+be tidied up without one, right after an answer: where a key is held down there is no rest, and the more there are, the
+longer it takes, up to a second."""
 _WATCHED = "**/*.{ec,prolog,pl,lars,csv}"
 """Files that may be background."""
 _SEVERITIES = {"error": lsp.DiagnosticSeverity.Error, "warning": lsp.DiagnosticSeverity.Warning,
@@ -171,13 +173,13 @@ def build_server(version: str) -> RuleServer:
         if not server.is_now(uri, version):
             return
         server.publish(uri)
+        await asyncio.sleep(0)
+        tidy_up(_MUCH)
         await asyncio.sleep(REST)
         if not server.is_now(uri, version):
             return
         server.publish_readers(uri)
-        if gc.get_count()[0] > _MUCH:
-            gc.collect()
-            gc.freeze()  # rules that are remembered are not gone through again; as trees they leave by being counted
+        tidy_up(_SOME)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
     def saved(params: lsp.DidSaveTextDocumentParams) -> None:
@@ -247,6 +249,15 @@ def build_server(version: str) -> RuleServer:
         return [lsp.TextEdit(_range(((0, 0), lines.position(len(checked.text)))), better)]
 
     return server
+
+
+def tidy_up(most: int) -> bool:
+    """Free what is not needed any more, if there are more new objects than so many."""
+    if gc.get_count()[0] <= most:
+        return False
+    gc.collect()
+    gc.freeze()  # rules that are remembered are not gone through again; as trees they leave by being counted
+    return True
 
 
 def serve(version: str) -> None:

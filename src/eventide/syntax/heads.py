@@ -41,13 +41,6 @@ class HeadReader(Shapes):
         super().__init__(report)
         self.defined = defined
         self.before: Span | None = None  # the rule with conditions that stands right before the clause
-        self.kinds: dict[str, Callable[[Compound, Term | None, Span | None], list[Rule]]] = {
-            "initiatedAt": self.change, "terminatedAt": self.change, "initiates": self.legacy_change,
-            "terminates": self.legacy_change, "initially": self.initial, "holdsFor": self.static,
-            "holdsAt": self.holds_at, "happensAt": self.event, "fi": self.delay, "maxDuration": self.delay,
-            "maxDurationUE": self.delay, "p": self.postponable, "grounding": self.grounding,
-            "preProcessing": self.pre_processing, **dict.fromkeys(DECLARATIONS, self.declaration),
-        }
 
     def rules(self, head: Atom | Compound, body: Term | None, span: Span | None) -> list[Rule]:
         """The rules that a clause stands for: mostly one, none if it is set aside, two for a legacy form."""
@@ -64,7 +57,7 @@ class HeadReader(Shapes):
             return []
         if name != "preProcessing" and not self.fits(head, name, args, HEADS[name]):
             return []
-        return self.kinds[name](head if isinstance(head, Compound) else Compound(name, (), head.span), body, span)
+        return _KINDS[name](self, head if isinstance(head, Compound) else Compound(name, (), head.span), body, span)
 
     def is_ordinary(self, name: str, args: tuple[Term, ...]) -> bool:
         """Whether a clause with a common name such as `p` or `points` is the user's own predicate."""
@@ -275,6 +268,17 @@ class HeadReader(Shapes):
         """An event term or `F=V`."""
         is_pair = isinstance(term, Compound) and term.functor in ("=", "==") and len(term.args) == 2
         return self.pair(term) if is_pair else term
+
+
+_KINDS: dict[str, Callable[[HeadReader, Compound, Term | None, Span | None], list[Rule]]] = {
+    "initiatedAt": HeadReader.change, "terminatedAt": HeadReader.change, "initiates": HeadReader.legacy_change,
+    "terminates": HeadReader.legacy_change, "initially": HeadReader.initial, "holdsFor": HeadReader.static,
+    "holdsAt": HeadReader.holds_at, "happensAt": HeadReader.event, "fi": HeadReader.delay,
+    "maxDuration": HeadReader.delay, "maxDurationUE": HeadReader.delay, "p": HeadReader.postponable,
+    "grounding": HeadReader.grounding, "preProcessing": HeadReader.pre_processing,
+    **dict.fromkeys(DECLARATIONS, HeadReader.declaration),
+}
+"""By the name of a head, what reads it."""
 
 
 def _is_later(time: Term) -> bool:
