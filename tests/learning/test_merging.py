@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import pickle
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 from eventide.applications.activity import labelled as activity
 from eventide.applications.labelled import Labelled, modes_of
 from eventide.applications.maritime import labelled as maritime
-from eventide.errors import EventideError
+from eventide.errors import EventideError, InputError
 from eventide.learning.apart import Task, put_together
 from eventide.learning.clauses import Clause
 from eventide.learning.examples import Examples, examples_of, table
@@ -217,6 +218,18 @@ def test_streams_apart_give_the_rules_of_all() -> None:
     whole, found = learn(activity.MODES, tables, batch=50), Learned(task.modes, targets, observed, ())
     assert found.text == whole.text
     assert found.curve.num_rows == whole.curve.num_rows
+
+
+def test_times_of_streams_apart_may_be_dates() -> None:
+    tables = tables_of(activity.generate(3, 60, 1))
+    task, streams = streams_of(activity.MODES, tables)
+    dated = {name: table.set_column(0, "time", table["time"].cast(pa.timestamp("s"))) if "time" in table.column_names
+             else table for name, table in tables.items()}
+    (part,), (expected,) = streams_of(activity.MODES, dated)[1].values(), streams.values()
+    with pytest.raises(InputError, match="no unit of time is declared"):
+        task.words(part)
+    found = replace(task, time_unit="s").observed(part).examples("meet")
+    assert found.times.tolist() == task.observed(expected).examples("meet").times.tolist()
 
 
 def test_streams_without_labels_or_points_are_told() -> None:
