@@ -281,3 +281,23 @@ def test_inputs_that_come_as_points() -> None:
     assert "no such fact at 7" in explainer.why("speed(a)=60", 7).text()
     assert "holdsAt(speed(a)=V, T) fails first: no such fact before 6" in explainer.why("fast(a)", 6).text()
     assert explainer.why("fast(a)", 7).holds
+
+
+def test_what_is_counted_or_negated_may_compare_with_numbers_of_the_rule() -> None:
+    """Each answer of a count is shown, and one of a negation that fails."""
+    program = ev.parse("""
+        initiatedAt(f(X)=true, T) :-
+            happensAt(a(X, W), T), findall(Y, (happensAt(b(Y, V), T), V > W), L), length(L, N), N >= 2.
+        initiatedAt(g(X)=true, T) :- happensAt(a(X, W), T), \\+ (happensAt(b(_, V), T), V > W).
+        initiatedAt(h(X)=true, T) :- happensAt(a(X, _), T), \\+ initiatedAt(f(X)=true, T).
+    """)
+    facts: list[Fact] = [("event", "a", ("x", 2), 3), *(("event", "b", (who, v), 3) for who, v in zip("pqr", (4, 5, 1),
+                                                                                                   strict=True))]
+    explainer = Explainer(program, facts_of((fact, None) for fact in facts))
+    proof = explainer.why("f(x)=true", 4)
+    assert len(proof.facts) == 3 and not [reason for reason in proof.reason.reasons if reason.kind == "needed"]
+    assert "2 answers to happensAt(b(Y, V), 3), V > 2" in proof.text() and "5 > 2" in proof.text()
+    lines = explainer.why("g(x)=true", 4).text().splitlines()
+    assert [line.strip("│├└─✗ ") for line in lines[-3:]] == [
+        "\\+ (happensAt(b(_, V), 3), V > 2) fails first", "b(p,4) happens at 3", "4 > 2"]
+    assert "f(x)=true is initiated at 3" in explainer.why("h(x)=true", 4).text()

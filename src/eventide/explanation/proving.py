@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from eventide.algebra import nodes as n
@@ -30,6 +30,7 @@ from eventide.syntax.trees import (
     Call,
     Changed,
     Compare,
+    Condition,
     Function,
     Happens,
     Holds,
@@ -117,10 +118,12 @@ class Covers:
         return any(interval.stretch.covers(self.low, self.high) for interval in world.intervals(node))
 
 
-def application(world: World, clause: Clause, binding: Binding, time: int) -> tuple[Rows, list[Step]] | None:
-    """The ways in which a clause applies at a time with some variables bound, and its steps; None if it does not."""
+def application(world: World, clause: Clause, binding: Binding, time: int, *,
+                numbers: bool = False) -> tuple[Rows, list[Step]] | None:
+    """The ways in which a clause applies at a time with some variables bound, and its steps; None if it does not.
+    Numbers among them are found again, unless `numbers` is set: what is counted or negated may compute with them."""
     follower = Follower(world.case, clause)
-    seeded = world.seed(binding, follower.types(list(binding)), time)
+    seeded = world.seed(binding, follower.types(list(binding)), time, numbers=numbers)
     if seeded is None:
         return None
     node, seed = seeded
@@ -372,7 +375,7 @@ class Proofs(ABC):
         known = len(self.used)
         inner = Clause(clause.number, clause.kind, clause.template, clause.leaves, tally.goals, clause.time)
         outer = {name: term for name, term in binding.items() if name in variables_in(tally.goals)}
-        found = application(self.world, inner, outer, time)
+        found = application(self.world, inner, outer, time, numbers=True)
         reasons: list[Reason] = []
         alike: Counter[tuple[str, Leaves]] = Counter()
         amount = found[0].length if found else 0
@@ -393,12 +396,22 @@ class Proofs(ABC):
         self.counted |= dict.fromkeys(list(self.used)[known:])
         if proved < amount:
             reasons.append(Reason("note", f"and {amount - proved} more"))
-        there = found if self.world is self.case.whole else application(self.case.whole, inner, outer, time)
+        there = found if self.world is self.case.whole else \
+            application(self.case.whole, inner, outer, time, numbers=True)
         total = there[0].length if there else 0
         of_all = "" if total == amount else f" of {total}"
         goals = ", ".join(map(worded, substitute(tally.goals, {**outer, **time_binding(clause, time)})))
         return Reason("test", f"{amount}{of_all} answer{'' if max(amount, total) == 1 else 's'} to {goals}",
                       tuple(reasons), time=time)
+
+    def together(self, goals: tuple[Condition, ...], clause: Clause, binding: Binding, time: int) -> list[Reason]:
+        """One way in which conditions of a clause hold together; nothing if there is none."""
+        outer = {name: term for name, term in binding.items() if name in variables_in(goals)}
+        found = application(self.world, replace(clause, body=goals), outer, time, numbers=True)
+        if found is None:
+            return []
+        answer = dict(binding) | self.world.binding(found[0], 0)
+        return [self.prove(self.condition(step, clause, answer, time)) for step in found[1]]
 
     def _boundary(self, kind: str, template: str, leaves: Leaves, time: int) -> Proving:
         """The start or end of an interval as an event."""

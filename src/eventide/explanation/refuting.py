@@ -26,13 +26,16 @@ from eventide.syntax.trees import (
     Boundary,
     Call,
     Changed,
+    Compare,
     Condition,
     FindAll,
+    Function,
     Guard,
     Happens,
     Holds,
     HoldsFor,
     IntervalOperation,
+    Is,
     Not,
 )
 
@@ -304,7 +307,15 @@ class Refuter:
             case Not((Happens(event),)) if time is not None:
                 template, leaves = flatten(event)
                 inner = [self.prover.prove(self.prover.happening(template, leaves, time))]
+            case Not() if time is not None and not self._computes(ground):
+                assert isinstance(step, Not)
+                inner = self.prover.together(step.goals, tried.clause, tried.binding, time)
         return Reason(_kind(step), text, tuple(inner), False, time)
+
+    @staticmethod
+    def _computes(negated: Not) -> bool:
+        """Whether a negation is about values alone, and says all itself."""
+        return all(isinstance(goal, Compare | Is | Function | Call) for goal in negated.goals)
 
     def _is_point(self, condition: Holds) -> bool:
         return self.model.is_point_event(pair_leaves(condition.pair)[0])
