@@ -34,8 +34,8 @@ _LONG = 0.2
 """Seconds from which on checking is long: then a change waits a quarter of that time, so that typing is undisturbed."""
 REST = 0.05
 """Seconds without a change after which memory is tidied up: in the middle of a check that would be felt."""
-_SOME, _MUCH = 20_000, 60_000
-"""So many new objects are worth tidying up in a rest: those of a check or two of a program of usual size. So many must
+_SOME, _MUCH = 10_000, 20_000
+"""So many new objects are worth tidying up in a rest: those of ten checks of a program of usual size. So many must
 be tidied up without one, right after an answer: where a key is held down there is no rest, and the more there are, the
 longer it takes, up to a second."""
 _WATCHED = "**/*.{ec,prolog,pl,lars,csv}"
