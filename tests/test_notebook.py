@@ -146,6 +146,12 @@ def test_times_of_every_kind_are_drawn(bar: tuple[Any, Any]) -> None:
     assert "nan" not in html and "inf" not in html
 
 
+def test_the_axis_names_times_that_are_there() -> None:
+    axis = Pieces(timeline_html([("f", 3, 9), ("g", 10, None)])).text.rpartition("…")[2]
+    assert axis == "310"
+    assert Pieces(timeline_html([("f", 5, None)])).text.endswith("from 5 to …5")
+
+
 def test_long_timelines_are_cut_and_empty_ones_say_so() -> None:
     found = Pieces(timeline_html((f"f({number})", 0, 5) for number in range(MOST_BARS + 7)))
     assert found.tags.count("rect") == MOST_BARS and "and 7 more lines" in found.text

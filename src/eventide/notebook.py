@@ -67,6 +67,7 @@ def timeline_html(bars: Iterable[Bar], whole: int | None = None) -> str:
     if not known:
         return "<p>nothing was recognised</p>"
     first, last = min(known), max(known)
+    told_last = last
     if any(end is None for spans in lines.values() for _, end in spans) or first == last:
         last += (last - first) / 20 or max(1.0, abs(last) / 1e9)  # room for what goes on
     scale = (_WIDTH - _LABEL - 10) / (last - first)
@@ -88,7 +89,7 @@ def timeline_html(bars: Iterable[Bar], whole: int | None = None) -> str:
             parts.append(f'<rect x="{left:.1f}" y="{top + 3}" {size} fill="{colour}"{pale}>'
                          f"<title>{escape(told)}</title></rect>")
     height = len(shown) * _LINE
-    for time, anchor in ((first, "start"), (last, "end")):
+    for time, anchor in ((first, "start"), (told_last, "end"))[: 1 + (told_last > first)]:
         place = _LABEL + (time - first) * scale
         parts.append(f'<text x="{place:.1f}" y="{height + 14}" text-anchor="{anchor}">{_time(time)}</text>')
     rest = len(lines) - len(shown)
