@@ -24,7 +24,7 @@ import pytest
 
 FETCHED = Path(sys.prefix) / "cache" / "servers"
 PLACES = ("/usr/sbin", "/usr/local/sbin", "/usr/lib/postgresql/*/bin")
-PATIENCE = 30.0
+PATIENCE = 180.0  # for what takes a moment, where a disk may stand still for a minute
 
 
 def find_server(binary: str, package: str) -> Path:
@@ -88,12 +88,12 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def wait_until(what: Callable[[], bool], why: str, patience: float = PATIENCE) -> None:
-    """Wait for something to become true; the test fails if it does not."""
-    until = time.monotonic() + patience
+def wait_until(what: Callable[[], bool], why: str, found: Callable[[], object] | None = None) -> None:
+    """Wait for something to become true; the test fails if it does not, and shows what was found instead."""
+    until = time.monotonic() + PATIENCE
     while not what():
         if time.monotonic() > until:
-            pytest.fail(f"waited {patience:.0f} s in vain: {why}")
+            pytest.fail(f"waited {PATIENCE:.0f} s in vain: {why}" + (f"; found: {found()}" if found else ""))
         time.sleep(0.05)
 
 
@@ -133,7 +133,7 @@ def mosquitto(folder: Path, port: int | None = None) -> Iterator[int]:
     user = pwd.getpwuid(os.geteuid()).pw_name
     settings = folder / "mosquitto.conf"
     settings.write_text(f"listener {port} 127.0.0.1\nallow_anonymous true\npersistence true\nuser {user}\n"
-                        f"persistence_location {folder}/\nautosave_interval 1\nmax_queued_messages 0\n")
+                        f"persistence_location {folder}/\nmax_queued_messages 0\n")
     with _running([binary, "-c", settings], port):
         yield port
 

@@ -95,8 +95,12 @@ class MqttReceiver:
                 messages, self._waiting = self._waiting, []
             if not messages:
                 return
-            lines = [(one_line(bytes(message.payload)), message.dup) for message in messages]
-            fresh = [line for line, repeated in lines if not (repeated and line in self._recent)]
+            fresh = []
+            for message in messages:
+                line = one_line(bytes(message.payload))
+                if not (message.dup and line in self._recent):
+                    fresh.append(line)
+                self._recent[line] = None
             try:
                 self._spool.append(fresh)
             except EventideError as error:
@@ -105,7 +109,6 @@ class MqttReceiver:
             for message in messages:
                 if message.qos:
                     self._client.ack(message.mid, message.qos)
-            self._recent.update(dict.fromkeys(fresh))
             for line in list(islice(self._recent, max(0, len(self._recent) - _REMEMBERED))):
                 del self._recent[line]
 
