@@ -51,6 +51,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         kernels.warm()
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist's own, which reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Examples on Spark have its mark. Where two processes share the work, one has all tests of the shared Spark
     session, and files stay whole."""
