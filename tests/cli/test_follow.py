@@ -86,7 +86,7 @@ def test_uncertain_facts(threshold: list[str], folder: Path, monkeypatch: pytest
     stream = folder / "stream.csv"
     stream.touch()
     for part in (lines[:4], lines[4:6], lines[6:]):
-        monkeypatch.setattr(module.time, "sleep", Interrupted(stream, ["\n".join(part) + "\n"]))
+        monkeypatch.setattr(module, "sleep", Interrupted(stream, ["\n".join(part) + "\n"]))
         assert run("--events", "stream.csv", "--follow", "--state", "state", *options, "grown.csv") == 130
     covered = "".join(line for line in whole.splitlines(keepends=True) if not line.startswith("70"))
     assert (folder / "grown.csv").read_text() == covered
@@ -132,7 +132,7 @@ def test_a_file_that_grows_and_a_restart(form: str, folder: Path, monkeypatch: p
     stream = folder / f"stream.{form.rpartition('.')[2]}"
     stream.touch()
     for piece in cut(FORMS[form], 40):
-        monkeypatch.setattr(module.time, "sleep", Interrupted(stream, [piece[:13], piece[13:]]))
+        monkeypatch.setattr(module, "sleep", Interrupted(stream, [piece[:13], piece[13:]]))
         code = run("--events", stream.name, "--follow", "-o", "out.csv", "--state", "state")
         assert code == 130
         shown = (folder / "out.csv").read_text()
@@ -147,7 +147,7 @@ def test_a_file_that_grows_and_a_restart(form: str, folder: Path, monkeypatch: p
 def test_a_file_that_becomes_shorter(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(module.time, "sleep", lambda seconds: (folder / "rtec.csv").write_text("go"))
+    monkeypatch.setattr(module, "sleep", lambda seconds: (folder / "rtec.csv").write_text("go"))
     assert run("--events", "rtec.csv", "--follow") == 1
     assert "rtec.csv:1:1: error: the file is shorter than what was read of it" in capsys.readouterr().err
 

@@ -158,7 +158,7 @@ def test_rules_that_change_between_two_starts(folder: Path, capsys: pytest.Captu
     def interrupted(seconds: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("eventide.cli.follow.time.sleep", interrupted)
+    monkeypatch.setattr("eventide.cli.follow.sleep", interrupted)
     (folder / "events.csv").write_text(FIRST)
     assert follow("--state", "state", events="events.csv") == 130
     (folder / "rules.ec").write_text(MORE)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import json
 import signal
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -118,7 +118,7 @@ class Following:
                 if problems:
                     raise InputError("\n".join(problem.render() for problem in problems[:SHOWN]), problems[:SHOWN])
             elif self.tail.idle:
-                time.sleep(poll)
+                sleep(poll)
         yield from self._answers(self.now.news + self.step)  # the stream is over: what has come is covered
 
     def _reload(self) -> None:
