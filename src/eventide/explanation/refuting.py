@@ -200,7 +200,8 @@ class Refuter:
         since = before[-1].end if before else None
         high = prover.before(at + 1)  # what is initiated then, or later, shows after the time that was asked for
         if since is None or since < high:
-            yield from self._nearest(self.model.of_kind("initiated"), template, leaves, since, high, depth)
+            begins = [c for c in self.model.of_kind("initiated") if c.weight is None or c.weight > 0]
+            yield from self._nearest(begins, template, leaves, since, high, depth)
         yield from self._no_deadline(template, leaves, at, depth)
 
     def _outvoted(self, template: str, leaves: Leaves, at: int) -> Iterator[Reason]:
