@@ -265,7 +265,7 @@ def test_long_cycles_are_not_reduced_for_hours(monkeypatch: pytest.MonkeyPatch) 
     whole = explainer.why("ping=true", 11)
     assert whole.minimal and len(whole.facts) == 10
     monkeypatch.setattr("eventide.explanation.reduction._LONG", 1)
-    monkeypatch.setattr("eventide.explanation.reduction.MOST_REPLAYS", 15)
+    monkeypatch.setattr("eventide.explanation.fewer.MOST_REPLAYS", 15)
     long = explainer.why("ping=true", 11)
     assert not long.minimal and long.facts == whole.facts and "can be left out" not in long.text()
 

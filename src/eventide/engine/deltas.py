@@ -168,6 +168,8 @@ class GrowingCycle:
             new = self._cut(name, new, run.limit)
         if not len(new):
             return
+        if run.grown is not None:
+            run.grown.append((name, new))
         self._known[name].add(new)
         for reader in self._shape.readers[name]:
             known = self._new[reader].get(name)

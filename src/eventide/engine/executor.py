@@ -69,6 +69,8 @@ class Executor:
         """Up to where cycles that can only grow are followed, as an offset on the timeline; None: as far as they go."""
         self.cut: set[str] = set()
         """Definitions of which something beyond the limit was left out."""
+        self.grown: list[tuple[str, Intervals]] | None = None
+        """What came to cycles that can only grow, in the order in which it came; None: nobody asks for it."""
         self.fired: dict[str, Rows] = {}
         self.kept: dict[str, Kept] = {}
         self.found: dict[str, SimpleFluent] = {}

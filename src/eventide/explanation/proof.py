@@ -27,6 +27,8 @@ Kind = Literal[
     "needed",  # a fact without which the claim would be another one
     "note",  # a remark
 ]
+Sides = tuple[Literal["closed", "open"], Literal["closed", "open"]]
+"""Of an interval of dense time: whether it holds its ends."""
 _DEEPEST = 60  # levels within one part of a view: deeper ones go on in a part of their own
 
 
@@ -42,6 +44,7 @@ class Fact:
     source: str = ""
     row: int = 0
     probability: float | None = None
+    sides: Sides | None = None
 
     def __str__(self) -> str:
         args = f"({','.join(map(str, self.args))})" if self.args else ""
@@ -61,7 +64,7 @@ class Fact:
         """
         known = {"name": self.name, "args": [_plain(arg) for arg in self.args], "value": _plain(self.value),
                  "time": _plain(self.time), "end": _plain(self.end), "file": self.source or None,
-                 "row": self.row or None, "probability": self.probability}
+                 "row": self.row or None, "probability": self.probability, **_sides(self.sides)}
         return {key: value for key, value in known.items() if value is not None}
 
 
@@ -96,6 +99,7 @@ class Reason:
     fact: Fact | None = None
     level: int | None = None
     probability: float | None = None
+    sides: Sides | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The node without its reasons, as plain data; what is not known is left out."""
@@ -103,7 +107,7 @@ class Reason:
         if self.holds is not True:
             known["holds"] = self.holds
         if self.interval is not None:
-            known["interval"] = [_plain(end) for end in self.interval]
+            known |= {"interval": [_plain(end) for end in self.interval], **_sides(self.sides)}
         if self.rule is not None:
             span = self.rule.span
             place = {"file": span.source, "line": span.line, "column": span.column} if span else {}
@@ -281,6 +285,10 @@ def facts_in(root: Reason) -> list[Fact]:
     1
     """
     return list(dict.fromkeys(reason.fact for reason in reasons_in(root) if reason.fact is not None))
+
+
+def _sides(sides: Sides | None) -> dict[str, Any]:
+    return {} if sides is None else {"left": sides[0], "right": sides[1]}
 
 
 def _plain(value: Any) -> Any:

@@ -47,6 +47,19 @@ Chains of rules may be longer than the stack of calls, so proofs do not call eac
 """
 
 
+def carried_out(goal: Proving) -> Any:
+    """What a proof returns, with all proofs that it needs."""
+    stack, answer = [goal], None
+    while stack:
+        try:
+            stack.append(stack[-1].send(answer))
+            answer = None
+        except StopIteration as done:
+            stack.pop()
+            answer = done.value
+    return answer
+
+
 class Check(Protocol):
     """Something that a proof says; another world can be asked whether it is so."""
 
@@ -174,15 +187,7 @@ class Proofs(ABC):
 
     def prove(self, goal: Proving) -> Any:
         """Carry out a proof and all that it needs."""
-        stack, answer = [goal], None
-        while stack:
-            try:
-                stack.append(stack[-1].send(answer))
-                answer = None
-            except StopIteration as done:
-                stack.pop()
-                answer = done.value
-        return answer
+        return carried_out(goal)
 
     def say(self, check: Check) -> None:
         """Note what a proof says, so that it is known to be so in all the data."""

@@ -14,15 +14,14 @@ import numpy as np
 
 from eventide.algebra import nodes as n
 from eventide.engine.relation import Rows
+from eventide.explanation.fewer import MANY, Fewer
 from eventide.explanation.proof import Reason
 from eventide.explanation.proving import Check, Covers, Leaves, Unsound
 from eventide.explanation.statics import Prover
 from eventide.explanation.worlds import Case, FactId, Stretch, World
 from eventide.syntax.terms import is_ground
 
-MOST_REPLAYS = 600  # so many runs at most: a larger set is not known to be minimal
 _LONG = 200
-_MANY = 64
 
 
 @dataclass(frozen=True)
@@ -80,12 +79,12 @@ def cost_of(case: Case, count: int) -> int:
     return 1 + (count // _LONG if any(stratum.cyclic for stratum in case.run.plan.strata) else 0)
 
 
-class Reduction:
+class Reduction(Fewer):
     """Finds a minimal set of facts for a claim; `replays` counts the runs that this took, long ones several times."""
 
     def __init__(self, case: Case, claim: Claim) -> None:
+        super().__init__()
         self.case, self.claim = case, claim
-        self.replays = 0
 
     def gives(self, facts: Sequence[FactId]) -> bool:
         """Whether the claim follows from some facts alone."""
@@ -127,21 +126,21 @@ class Reduction:
             rest = [fact for fact in more() if fact not in kept]
             if not self.gives(core + rest):
                 continue
-            missing = self._in_pieces(rest, lambda fewer: self.gives(core + fewer))
+            missing = self.in_pieces(rest, lambda fewer: self.gives(core + fewer))
             few = self._few_counted(missing + core, counted)
-            found = self._without_idle(few, self.gives)
+            found = self.without_idle(few, self.gives)
             if self.is_sound(found):
                 return self._done(found)
             if self.is_sound(few):
-                return self._done(self._without_idle(few, self.explains))
+                return self._done(self.without_idle(few, self.explains))
             for facts in (self._repaired(few), core + rest):
                 if self.explains(facts):
-                    return self._done(self._without_idle(facts, self.explains))
+                    return self._done(self.without_idle(facts, self.explains))
         return core, False
 
     def _repaired(self, facts: list[FactId]) -> list[FactId]:
         """Some facts, and those that end what would hold too long without them: as often as the proof needs it."""
-        for _ in range(_MANY):
+        for _ in range(MANY):
             check = self.untrue(facts)
             more = [fact for fact in self._ended(check) if fact not in facts] if isinstance(check, Covers) else []
             if not more:
@@ -168,14 +167,14 @@ class Reduction:
         some = [fact for fact in core if fact in counted]
         rest = [fact for fact in core if fact not in counted]
         size = 0
-        while size < len(some) and self.replays < MOST_REPLAYS:
+        while size < len(some) and self.may_go_on:
             if self.explains(rest + some[:size]):
                 return rest + some[:size]
             size = max(2 * size, 1)
         return core
 
     def _done(self, facts: list[FactId]) -> tuple[list[FactId], bool]:
-        return facts, self.replays < MOST_REPLAYS
+        return facts, self.may_go_on
 
     def _related(self) -> list[FactId]:
         """The facts that are about an entity of the claim."""
@@ -191,33 +190,3 @@ class Reduction:
                         mask |= stream.columns[field.name] == code
             found += [(name, int(place)) for place in np.flatnonzero(mask)]
         return found
-
-    def _without_idle(self, facts: list[FactId], is_enough: Callable[[Sequence[FactId]], bool]) -> list[FactId]:
-        """Leave out facts as long as the rest is enough: of many first large pieces, then one by one.
-
-        The scheme is that of delta debugging (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing
-        input", 2002), with the tests of complements alone.
-        """
-        kept, failures, at = facts if len(facts) <= _MANY else self._in_pieces(facts, is_enough), 0, 0
-        while failures < len(kept) and self.replays < MOST_REPLAYS:
-            at %= len(kept)
-            fewer = kept[:at] + kept[at + 1:]
-            if is_enough(fewer):
-                kept, failures = fewer, 0
-            else:
-                at, failures = at + 1, failures + 1
-        return kept
-
-    def _in_pieces(self, facts: list[FactId], is_enough: Callable[[list[FactId]], bool]) -> list[FactId]:
-        """Leave out halves, quarters and so on down to single facts, each where the rest is enough."""
-        size = len(facts)
-        while size > 1 and facts:
-            size = max(size // 2, 1)
-            at = 0
-            while at < len(facts) and self.replays < MOST_REPLAYS:
-                fewer = facts[:at] + facts[at + size:]
-                if is_enough(fewer):
-                    facts = fewer
-                else:
-                    at += size
-        return facts

@@ -25,7 +25,7 @@ from eventide.engine.executor import Executor, PlanIndex
 from eventide.engine.loading import Store, Stream, load_stream
 from eventide.engine.relation import WORD, Relation, Rows, Space, Timeline, from_unsorted, pack_with
 from eventide.errors import RangeError
-from eventide.kernels.arrays import Array
+from eventide.kernels.arrays import Array, Intervals
 from eventide.kernels.intervals import clip
 from eventide.mtl.cells import EVER, NEVER, DenseFacts
 from eventide.mtl.grid import FOREVER, Extent, extents
@@ -101,6 +101,8 @@ class Materialisation:
         """The predicates of which something beyond the horizon was left out, though no horizon was asked for."""
         self.relations: dict[str, Relation] = {}
         self.space: Space | None = None
+        self.grown: list[tuple[str, Intervals]] | None = None
+        """With a list here before the run: what came to cycles, in order; each from what had come before it."""
         self._low, self._last, self._extents = _ranges_of(self.store)
 
     @property
@@ -108,7 +110,12 @@ class Materialisation:
         """Up to where the results are right and complete; None: everywhere."""
         if self.horizon is not None:
             return self.horizon
-        return Fraction(self._limit - 1, 2 * self.denominator) if self.cut else None
+        return self.last_asked if self.cut else None
+
+    @property
+    def last_asked(self) -> Fraction:
+        """The horizon, or the one up to which cycles are followed where they may go on for ever."""
+        return Fraction(self._limit - 1, 2 * self.denominator)
 
     @property
     def _limit(self) -> int:
@@ -132,6 +139,7 @@ class Materialisation:
             self.space = Space(self.store.domains, Timeline(self._origin, shift, 1, self._origin - 1, last))
             executor = Executor(self.space, self._inputs(self.space), {})
             executor.limit = self._limit - self._origin if self.endless else None
+            executor.grown = None if self.grown is None else []
             try:
                 executor.run(self.on_grid.plan, index=self.on_grid.index)
                 break
@@ -160,6 +168,7 @@ class Materialisation:
     def _finish(self, executor: Executor) -> None:
         assert self.space is not None
         model, shift = self.compiled.model, self.space.timeline.shift
+        self.grown = executor.grown
         if self.horizon is None:
             self.cut = sorted(executor.cut)
         for template, name in model.inputs.items():
@@ -175,10 +184,14 @@ class Materialisation:
     def cells(self, template: str) -> tuple[Array, Array]:
         """The starts and ends of a predicate's intervals as cells, `EVER` and `NEVER` where they are infinite."""
         relation = self.relations[template]
-        timeline = relation.space.timeline
-        starts, ends = relation.intervals.starts & timeline.mask, relation.intervals.ends & timeline.mask
-        return (np.where(starts == 0, EVER, starts + timeline.origin),
-                np.where(ends == timeline.mask, NEVER, ends + timeline.origin))
+        return cells_of(relation.space.timeline, relation.intervals)
+
+
+def cells_of(timeline: Timeline, intervals: Intervals) -> tuple[Array, Array]:
+    """The starts and ends of intervals on the timeline of a run as cells; `EVER` and `NEVER` are infinite."""
+    starts, ends = intervals.starts & timeline.mask, intervals.ends & timeline.mask
+    return (np.where(starts == 0, EVER, starts + timeline.origin),
+            np.where(ends == timeline.mask, NEVER, ends + timeline.origin))
 
 
 def relation_of(space: Space, stream: Stream) -> Relation:

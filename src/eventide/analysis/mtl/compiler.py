@@ -8,7 +8,7 @@ at all those times, so columns are dropped above the outermost operator only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -16,8 +16,8 @@ from eventide.algebra import nodes as n
 from eventide.algebra.expressions import Apply, Column, Comparison, Constant, Expression
 from eventide.algebra.sharing import Sharing
 from eventide.analysis.mtl.model import MtlModel, given
-from eventide.analysis.mtl.safety import target_of
-from eventide.analysis.patterns import leaf_count
+from eventide.analysis.mtl.safety import bound_in, target_of
+from eventide.analysis.patterns import leaf_count, substitute
 from eventide.syntax.mtl_trees import Compare, Condition, Formula, Holds, Metric, Not, Range, Rule, Since, predicates_in
 from eventide.syntax.terms import Compound, Term, Variable, variables_of
 
@@ -47,17 +47,40 @@ def fields_of(model: MtlModel, template: str) -> n.Fields:
     return tuple(n.Field(str(place + 1), model.types[template, place]) for place in range(leaf_count(template)))
 
 
-class _RuleCompiler:
-    """Compiles one rule; its variables become columns. `members` are the predicates of the head's cycle."""
+def compile_body(model: MtlModel, number: int, denominator: int, body: Sequence[Condition],
+                 bound: Mapping[str, Term]) -> n.Node:
+    """Where some conditions of a rule hold together, with values for some of its variables: all others are columns."""
+    positive = {name for c in body if not isinstance(c, Not | Compare) for name in bound_in(c)}
+    known = {name: term for name, term in bound.items() if name in positive}
+    rule = replace(model.rules[number], body=substitute(tuple(body), known))
+    node = _RuleCompiler(model, number, denominator, frozenset(), rule).body()
+    for name, term in bound.items():
+        if name in n.names(node.fields):  # what is computed is compared when it is known, as the same term
+            node = n.Equal(node, name, _bare(term))
+    return node
 
-    def __init__(self, model: MtlModel, number: int, denominator: int, members: frozenset[str]) -> None:
+
+def compile_formula(model: MtlModel, number: int, denominator: int, formula: Formula) -> n.Node:
+    """Where a formula of a rule holds."""
+    return _RuleCompiler(model, number, denominator, frozenset()).formula(formula)
+
+
+class _RuleCompiler:
+    """Compiles one rule; its variables become columns. `members` are the predicates of the head's cycle.
+
+    Of an `other` rule in its place, which is it with values for variables, all variables are kept.
+    """
+
+    def __init__(self, model: MtlModel, number: int, denominator: int, members: frozenset[str],
+                 other: Rule | None = None) -> None:
         self.model, self.number, self.members = model, number, members
-        self.source: Rule = model.rules[number]
+        self.source: Rule = other or model.rules[number]
+        self._keeps_all = other is not None
         self._cells = 2 * denominator
 
     def rule(self) -> n.Node:
         """The intervals of the head that the rule gives."""
-        node = self._head(self._body())
+        node = self._head(self.body())
         for operator in reversed(self.source.operators):
             node = self._shifted("dilate", operator.range, node)
         return node
@@ -83,7 +106,7 @@ class _RuleCompiler:
 
     # -- the body ---------------------------------------------------------------------------------------------
 
-    def _body(self) -> n.Node:
+    def body(self) -> n.Node:
         """The conditions, each as soon as its variables are known; those of the head's own cycle late."""
         rest = list(self.source.body)
         positive = [c for c in rest if not isinstance(c, Not | Compare)]
@@ -107,6 +130,8 @@ class _RuleCompiler:
 
     def _narrowed(self, node: n.Node, formula: Formula) -> n.Node:
         """A condition without the columns that nothing else asks for."""
+        if self._keeps_all:
+            return node
         others = [c for c in self.source.body if c is not formula]
         asked = {v.name for argument in self.source.head.arguments for v in variables_of(argument)}
         for other in others:
