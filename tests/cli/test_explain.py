@@ -182,13 +182,93 @@ slick(b) holds at 3
         assert "it does not go with LARS" in capsys.readouterr().err
 
 
-def test_datalogmtl_has_no_explanations(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "hot.mtl").write_text("Hot(X) :- boxminus[0,2] Warm(X).\n")
-    (folder / "warm.facts").write_text("Warm(a)@[0,5]\n")
-    assert explain("--fluent", "Hot(a)", "--at", "3", program="hot.mtl", events="warm.facts") == 1
-    assert "not of DatalogMTL (.mtl)" in capsys.readouterr().err
+MTL = """\
+Warm(X) :- <>-[0,2] Sun(X).
+Hot(X) :- []-[0,2] Warm(X), not Rain(X).
+Tick(X) :- <>-[1,1] Tick(X).
+"""
+HOT = """\
+Hot(a) holds at 7/2, during [3,9/2)
+├─ by rule hot.mtl:2 Hot(X) :- []-[0,2] Warm(X), not Rain(X) with X=a
+│  ├─ []-[0,2] Warm(a) holds during [3,9/2)
+│  │  └─ Warm(a) holds during [1,9/2)
+│  │     └─ by rule hot.mtl:1 Warm(X) :- <>-[0,2] Sun(X) with X=a
+│  │        └─ <>-[0,2] Sun(a) holds during [1,9/2)
+│  │           └─ Sun(a) is given for [1,4]  [warm.facts, row 1]
+│  └─ not Rain(a) holds during [3,9/2)
+└─ Rain(a) for [9/2,inf): without it, it would hold during [3,6]  [warm.facts, row 2]
+
+2 facts of the input, none of which can be left out
+"""
+
+
+@pytest.fixture
+def metric(folder: Path) -> dict[str, str]:
+    """A program of DatalogMTL with its facts."""
+    (folder / "hot.mtl").write_text(MTL)
+    (folder / "warm.facts").write_text("Sun(a)@[1,4]\nRain(a)@[4.5,inf)\nTick(b)@1\n")
+    return {"program": "hot.mtl", "events": "warm.facts"}
+
+
+def test_datalogmtl(metric: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Exact times, open ends, the rows of the facts; what must not hold; a page and data as for others."""
+    assert explain("--fluent", "Hot(a)", "--at", "7/2", **metric) == 0
+    assert capsys.readouterr() == (HOT, "")
+    assert explain("--fluent", "Hot(a)", "--at", "5", **metric) == 0
+    assert "✗ not Rain(a) fails first, at 5\n      └─ Rain(a) is given for [9/2,inf)" in capsys.readouterr().out
+    assert explain("--fluent", "Warm(a)", "--at", "0.5", "--depth", "1", "--html", "why.html", **metric) == 0
+    assert "✗ <>-[0,2] Sun(a) fails first, at 1/2" in capsys.readouterr().out and Path("why.html").exists()
+    assert explain("--fluent", "Hot(a)", "--at", "3.5", "--json", **metric) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {name: found[name] for name in ("question", "at", "holds", "minimal", "run")} == {
+        "question": "Hot(a)", "at": "7/2", "holds": True, "minimal": True, "run": {}}
+    assert {name: found["reason"][name] for name in ("interval", "left", "right")} == {
+        "interval": ["3", "9/2"], "left": "closed", "right": "open"}
+    assert found["facts"][0] == {"name": "Sun", "args": ["a"], "time": "1", "end": "4", "left": "closed",
+                                 "right": "closed", "file": "warm.facts", "row": 1}
+
+
+def test_datalogmtl_up_to_a_horizon(metric: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Recursion without end is followed as far as a run follows it, or to the time that is asked for."""
+    assert explain("--fluent", "Tick(b)", "--at", "20", "--json", **metric) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["holds"] and found["run"] == {"horizon": "20"} and len(found["facts"]) == 1
+    assert explain("--fluent", "Tick(b)", "--at", "2", "--horizon", "7/2", "--json", **metric) == 0
+    assert json.loads(capsys.readouterr().out)["run"] == {"horizon": "7/2"}
+
+
+@pytest.mark.parametrize(("code", "options", "message"), [
+    (1, ("--fluent", "Hto(a)", "--at", "3"), "the program knows no Hto(_); did you mean Hot?"),
+    (1, ("--fluent", "Hot(a,b)", "--at", "3"), "known is Hot(_)"),
+    (1, ("--fluent", "Hot(a", "--at", "3"), "'Hot(a' is no atom, such as P(a,3)"),
+    (1, ("--fluent", "Hot(a)=true", "--at", "3"), "is no atom"),
+    (1, ("--fluent", "Hot(a)@3", "--at", "3"), "the time is given apart (--at)"),
+    (1, ("--fluent", "Hot(a)", "--at", "3", "--horizon", "2"), "the time 3 is after the horizon 2"),
+    (2, ("--fluent", "Hot(a)", "--at", "noon"), "expected a number such as 12, 7/2 or 3.5"),
+    (2, ("--fluent", "Hot(a)", "--at", "3", "--horizon", "x"), "is no number"),
+    (2, ("--fluent", "Hot(a)"), "a time or two query times"),
+    *((2, ("--fluent", "Hot(a)", *option), "it does not go with DatalogMTL") for option in (
+        ("--between", "2", "4"), ("--at", "4", "--tick", "2"), ("--at", "4", "--probabilistic"),
+        ("--at", "4", "--ties", "initiation"), ("--at", "4", "--start", "2"), ("--at", "4", "--end", "2"),
+        ("--at", "4", "--initially-at", "2"), ("--at", "4", "--background", "b.ec"))),
+])
+def test_wrong_questions_to_datalogmtl(metric: dict[str, str], capsys: pytest.CaptureFixture[str], code: int,
+                                       options: tuple[str, ...], message: str) -> None:
+    assert explain(*options, **metric) == code
+    printed = capsys.readouterr()
+    assert printed.out == "" and "Traceback" not in printed.err
+    assert message in " ".join(printed.err.replace("│", " ").split())
+
+
+def test_a_horizon_is_for_datalogmtl(capsys: pytest.CaptureFixture[str]) -> None:
+    assert explain(*RICH, "--at", "5", "--horizon", "9") == 2
+    assert "it is for .mtl" in capsys.readouterr().err
+
+
+def test_reports_have_proofs_of_the_event_calculus_only(folder: Path, metric: dict[str, str],
+                                                        capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "result.csv").write_text("fluent,args,value,start,end\nHot,a,,2,5\n")
-    for program, events in {"hot.mtl": "warm.facts", "jam.lars": "jam.jsonl"}.items():
+    for program, events in {metric["program"]: metric["events"], "jam.lars": "jam.jsonl"}.items():
         assert main(["report", "result.csv", "-o", "r.html", "--explain", program, "--events", events]) == 1
         assert "Event Calculus" in capsys.readouterr().err and not (folder / "r.html").exists()
 

@@ -1,6 +1,7 @@
 """Golden proofs as text: `=== title`, rules, `?` the facts, `?` a question a line, `---`, the proofs.
 
-`python -m tests.explanation.golden` writes the proofs anew, to be read before they are believed.
+There is a file for the Event Calculus and one for DatalogMTL. `python -m tests.explanation.golden` writes the proofs
+anew, to be read before they are believed.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ from tests.oracle.store import Fact
 import eventide as ev
 from eventide.explanation.asking import Explainer
 
-FILE = Path(__file__).parent / "cases" / "proofs.txt"
+FILES = {"ec": Path(__file__).parent / "cases" / "proofs.txt", "mtl": Path(__file__).parent / "cases" / "metric.txt"}
 _FACT = re.compile(r"(\w+)(?:\(([^)]*)\))?(?:=(\w+))?@(?:\[(\d+),(\d+)\)|(\d+))")
 
 
 @dataclass(frozen=True)
 class Case:
-    """One case of the file."""
+    """One case of a file."""
 
+    language: str
     title: str
     text: str
     expected: str
@@ -31,13 +33,15 @@ class Case:
         """The proofs of all questions."""
         lines = self.text.splitlines()
         first = next(number for number, line in enumerate(lines) if line.startswith("? "))
-        program = ev.parse("\n".join(lines[:first]), source="rules.ec")
-        explainer = Explainer(program, facts_of((fact, None) for fact in facts_in(lines[first])), start=0, end=40)
-        proofs = []
-        for line in lines[first + 1:]:
-            question, _, at = line.removeprefix("? ").rpartition(" at ")
-            proofs.append(explainer.why(question, int(at)).text())
-        return "\n\n".join(proofs)
+        rules, given = "\n".join(lines[:first]), lines[first].removeprefix("? ")
+        questions = [line.removeprefix("? ").partition(" at ") for line in lines[first + 1:]]
+        if self.language == "mtl":
+            program = ev.parse(rules, source="rules.mtl", language="mtl")
+            facts = ev.mtl.facts_in("\n".join(given.split()), "facts")
+            return "\n\n".join(ev.explain(program, facts, question, at).text() for question, _, at in questions)
+        explainer = Explainer(ev.parse(rules, source="rules.ec"),
+                              facts_of((fact, None) for fact in facts_in(given)), start=0, end=40)
+        return "\n\n".join(explainer.why(question, int(at)).text() for question, _, at in questions)
 
 
 def facts_in(line: str) -> list[Fact]:
@@ -52,16 +56,17 @@ def facts_in(line: str) -> list[Fact]:
     return found
 
 
-def cases() -> list[Case]:
-    """All cases."""
+def cases(language: str = "ec") -> list[Case]:
+    """All cases of a language."""
     found = []
-    for block in FILE.read_text(encoding="utf-8").split("=== ")[1:]:
+    for block in FILES[language].read_text(encoding="utf-8").split("=== ")[1:]:
         title, _, rest = block.partition("\n")
         text, _, expected = rest.partition("\n---\n")
-        found.append(Case(title.strip(), text, expected.strip("\n")))
+        found.append(Case(language, title.strip(), text, expected.strip("\n")))
     return found
 
 
 if __name__ == "__main__":
-    FILE.write_text("".join(f"=== {case.title}\n{case.text}\n---\n{case.found()}\n\n" for case in cases()),
-                    encoding="utf-8")
+    for name, file in FILES.items():
+        file.write_text("".join(f"=== {case.title}\n{case.text}\n---\n{case.found()}\n\n" for case in cases(name)),
+                        encoding="utf-8")

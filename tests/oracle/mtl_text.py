@@ -105,3 +105,8 @@ def fact_of(line: str) -> Fact:
         return Fact((atom.name, args), text.span())
     time = text.bound()
     return Fact((atom.name, args), Span(time, True, time, True))
+
+
+def literal_of(text: str) -> Literal:
+    """A formula, or one that is denied."""
+    return _Text(text).literal()

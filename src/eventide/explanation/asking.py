@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
-from typing import Any
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
 
 from eventide.algebra.nodes import NUMBER, STAMP, UNUSED
 from eventide.analysis.patterns import flatten, leaf_count, name_of
@@ -26,23 +27,29 @@ from eventide.syntax.printer import term_text
 from eventide.syntax.reader import read_clauses
 from eventide.syntax.terms import Atom, Compound, Number, Term, is_ground
 
+if TYPE_CHECKING:
+    from eventide.mtl.program import Horizon
+
 _TRUE = Atom("true")
 _ABOUT = ("holdsAt", "happensAt", "holdsFor", "initiatedAt", "terminatedAt", "not", "\\+")
 _EDGES = ("start", "startI", "end")
 Time = int | str | date
 """A time-point, or with a unit of time a date."""
+_LANGUAGES: dict[str, Literal["lars", "mtl"]] = {"LarsProgram": "lars", "MtlProgram": "mtl"}
+"""Of programs by the names of their classes: what is not used is not loaded."""
 
 
-def explain(program: Any, events: object, fluent: str, at: Time | None = None, *,
+def explain(program: Any, events: object, fluent: str, at: Time | Fraction | float | None = None, *,
             between: tuple[Time, Time] | None = None, probabilistic: bool = False, start: int | None = None,
             end: int | None = None, tick: int = 1, initially_at: int = 0, ties: str = "termination",
-            **options: Any) -> Proof:
+            horizon: Horizon | None = None, **options: Any) -> Proof:
     """Why a fluent has a value at a time, or why not; an event may be asked for too.
 
     The answer is that of a run over all `events` in one window, with the same options as `Program.run`. The facts of
     the proof are a minimal set: replayed alone they give the same interval. With `between` two query times: what came
     or went meanwhile that changed it. With `probabilistic`: how probable it is, and the most probable explanation. For
-    a LARS program: the smallest sets of facts from which an atom follows. With a `time_unit`, dates are times too.
+    a LARS program: the smallest sets of facts from which an atom follows. With a `time_unit`, dates are times too. Of
+    a DatalogMTL program times are exact (`"7/2"`), and nothing after the `horizon` is asked for.
 
     >>> import eventide as ev
     >>> import pyarrow as pa
@@ -57,14 +64,16 @@ def explain(program: Any, events: object, fluent: str, at: Time | None = None, *
     1 fact of the input, none of which can be left out
     """
     run: dict[str, Any] = {"start": start, "tick": tick, "initially_at": initially_at}
-    is_calculus = is_event_calculus(program)
+    language = language_of(program)
     unit = options.get("time_unit")
     if any(name in options for name in ("window", "step")):
         raise InputError("a question is asked of one window over all facts: leave out window and step")
     if not isinstance(fluent, str):
         raise InputError(f"the question is {fluent!r}; expected a text such as 'rich(ann)=true'")
+    if horizon is not None and language != "mtl":
+        raise InputError("a horizon goes with programs of DatalogMTL")
     if between is not None:
-        if at is not None or probabilistic or end is not None or not is_calculus:
+        if at is not None or probabilistic or end is not None or language != "ec":
             raise InputError("between goes with programs of the Event Calculus, without at, end and probabilistic")
         from eventide.explanation.changes import explain_change
 
@@ -74,14 +83,20 @@ def explain(program: Any, events: object, fluent: str, at: Time | None = None, *
         return explain_change(program, events, fluent, (first, last), ties=ties, **run, **options)
     if at is None:
         raise InputError("say at which time (at), or between which query times (between)")
-    time = time_point(at, unit)
-    if not is_calculus:
-        from eventide.explanation.environments import explain_environments
-
+    if language != "ec":
         given = {"start": start is not None, "end": end is not None, "tick": tick != 1, "probabilistic": probabilistic,
                  "initially_at": initially_at != 0, "ties": ties != "termination"}
         if any(given.values()):
-            raise InputError(f"explanations of LARS have no option {next(name for name in given if given[name])}")
+            raise InputError(f"explanations of {'LARS' if language == 'lars' else 'DatalogMTL'} have no option "
+                             f"{next(name for name in given if given[name])}")
+    if language == "mtl":
+        from eventide.explanation.metric import explain_metric
+
+        return explain_metric(program, events, fluent, at, horizon=horizon, **options)
+    time = time_point(at, unit)
+    if language == "lars":
+        from eventide.explanation.environments import explain_environments
+
         return explain_environments(program, events, fluent, time, **options)
     if probabilistic:
         from eventide.explanation.probable import explain_probability
@@ -90,20 +105,27 @@ def explain(program: Any, events: object, fluent: str, at: Time | None = None, *
     return Explainer(program, events, end=end, ties=ties, **run, **options).why(fluent, time)
 
 
-def is_event_calculus(program: Any) -> bool:
-    """Whether a program is one of the Event Calculus, and not of LARS; InputError for what has no explanations."""
+def language_of(program: Any) -> Literal["ec", "lars", "mtl"]:
+    """The language of a program; InputError for what is none."""
     if isinstance(program, Program):
-        return True
-    from eventide.lars.program import LarsProgram
-
-    if isinstance(program, LarsProgram):
-        return False
-    kind = type(program).__name__.removesuffix("Program")
-    raise InputError(f"explanations are for programs of the Event Calculus (.ec) and of LARS (.lars), "
-                     f"{'not of DatalogMTL (.mtl)' if kind == 'Mtl' else f'this is a {type(program).__name__}'}")
+        return "ec"
+    known = _LANGUAGES.get(type(program).__name__)
+    if known is None:
+        raise InputError("explanations are for programs of the Event Calculus (.ec), of LARS (.lars) and of DatalogMTL "
+                         f"(.mtl); this is a {type(program).__name__}")
+    return known
 
 
-def time_point(value: Time, unit: TimeUnit | None = None) -> int:
+def time_of_question(language: Literal["ec", "lars", "mtl"], value: Time, unit: TimeUnit | None) -> int | Fraction:
+    """A time of a question to a program of a language; InputError if it is none."""
+    if language != "mtl":
+        return time_point(value, unit)
+    from eventide.explanation.metric import moment
+
+    return moment(value, unit)
+
+
+def time_point(value: Time | Fraction | float, unit: TimeUnit | None = None) -> int:
     """A time of a question as a time-point: a number, or with a unit a date.
 
     >>> time_point("7"), time_point("1970-01-01T00:01", "s")
@@ -121,7 +143,7 @@ class Explainer:
 
     def __init__(self, program: Program, events: object, *, start: int | None = None, end: int | None = None,
                  tick: int = 1, initially_at: int = 0, ties: str = "termination", **options: Any) -> None:
-        if not is_event_calculus(program):
+        if language_of(program) != "ec":
             raise InputError("the proofs of a run are for programs of the Event Calculus (.ec)")
         program.require_certain()
         self.program = program
