@@ -22,7 +22,19 @@ from eventide.kernels.maximal_pieces import (
     push,
     take_piece,
 )
-from eventide.kernels.support_sets import Bound, append_slot, remove_slot, resolve, victim
+from eventide.kernels.support_sets import (
+    DURATIONS,
+    FIFO,
+    LONGEST,
+    PUBLISHED_BINS,
+    PUBLISHED_RANGES,
+    Bound,
+    append_slot,
+    completes,
+    outlasts,
+    remove_slot,
+    resolve,
+)
 
 
 @jit
@@ -150,7 +162,6 @@ def advance_single(
     lows = np.empty(room, np.int64)
     plains = np.zeros(room, np.float64)
     keys = np.empty(room, np.int64)
-    plain_keys = np.empty(room, np.float64)
     after = np.empty(room, np.uint64)
     before = np.empty(room, np.uint64)
     highs[none] = NONE
@@ -159,6 +170,7 @@ def advance_single(
     found_rows = found.rows
     new_rows = new.rows
     rule, mean, deviation, seed, bins = bound.rule, bound.mean, bound.deviation, bound.seed, bound.bins
+    published = rule == PUBLISHED_RANGES
     for j in range(rows.shape[0]):
         r = rows[j]
         begin = supports.base[r]
@@ -169,7 +181,7 @@ def advance_single(
             highs[i] = supports.high[begin + np.int64(i)]
             lows[i] = supports.low[begin + np.int64(i)]
             plains[i] = supports.plain[begin + np.int64(i)]
-            append_slot(i, last, none, highs, lows, plains, keys, plain_keys, after, before)
+            append_slot(i, last, none, highs, lows, plains, published, keys, after, before)
             last = i
         after[last] = none
         before[none] = last
@@ -227,17 +239,41 @@ def advance_single(
                 highs[free] = high
                 lows[free] = low
                 plains[free] = plain
-                append_slot(free, last, none, highs, lows, plains, keys, plain_keys, after, before)
+                append_slot(free, last, none, highs, lows, plains, published, keys, after, before)
                 after[free] = none
                 before[none] = free
                 count += ONE
                 free = count
                 if count == none:
-                    free = victim(rule, mean, deviation, seed, bins, none, at, plains, keys, plain_keys, after, now,
-                                  next_plain, plain_threshold)
+                    # Written out: an array that goes to a function with a loop is counted as used and as not, which
+                    # costs several times as much as all the rest.
+                    free = after[none]
+                    shortest = rule != FIFO
+                    if rule == PUBLISHED_BINS:
+                        shortest = False
+                        bin_ = bins.shape[0] - 1
+                        while bin_ >= 0 and completes(bins[bin_], now, at[free], plains[free] - next_plain,
+                                                      plain_threshold):
+                            free = after[free]
+                            bin_ -= 1
+                    elif rule == DURATIONS:
+                        while free != none and now - at[free] + 1 > mean and shortest:
+                            if outlasts(mean, deviation, seed, now, at[free]):
+                                shortest = False
+                            else:
+                                free = after[free]
+                    if shortest:  # of equal ones the oldest
+                        least = keys[0]
+                        for k in range(ONE, none):
+                            least = min(least, keys[k])
+                        oldest = LONGEST
+                        for k in range(none):
+                            if keys[k] == least and at[k] < oldest:
+                                oldest = at[k]
+                                free = k
                     if free == place:
                         place = after[free]
-                    remove_slot(free, none, highs, lows, plains, keys, plain_keys, after, before)
+                    remove_slot(free, none, highs, lows, plains, published, keys, after, before)
                     count -= ONE
                 last = before[none]
             high = next_high

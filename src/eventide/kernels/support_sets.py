@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from eventide.kernels.arrays import ONE, ZERO, Array, Function, jit, numba
+from eventide.kernels.arrays import ONE, Array, Function, jit, numba
 
 Floats = npt.NDArray[np.float64]
 
@@ -48,6 +48,14 @@ def _range_key(high: int, low: int) -> int:
     """A score range (eq. 6.3) as one word."""
     high += low >> 20
     return (high << 20) + (low & 0xFFFFF) if high < _WIDE else np.int64(_FAR) + (high - _WIDE)
+
+
+@inlined
+def _ordered(number: float) -> int:
+    """A number as a word, in the same order: the bits of one below 0 fall where it rises."""
+    number = np.float64(number + 0.0)  # -0.0 is 0.0
+    bits = number.view(np.int64)
+    return bits ^ ((bits >> 63) & LONGEST)
 
 
 @jit
@@ -137,7 +145,7 @@ def _uniform(seed: np.uint64, now: int, point: int) -> float:
 
 
 @jit
-def _outlasts(mean, deviation, seed, now, point):  # type: ignore[no-untyped-def]
+def outlasts(mean, deviation, seed, now, point):  # type: ignore[no-untyped-def]
     """Whether an element goes whose intervals are longer than the mean: by chance, eq. 6.4 says with which one."""
     if deviation == 0:
         return True
@@ -146,7 +154,7 @@ def _outlasts(mean, deviation, seed, now, point):  # type: ignore[no-untyped-def
 
 
 @jit
-def _completes(middle, now, point, lack, threshold):  # type: ignore[no-untyped-def]
+def completes(middle, now, point, lack, threshold):  # type: ignore[no-untyped-def]
     """Whether an element can reach the middle of a bin of durations with probabilities that exist."""
     remaining = ((middle - 2 * (now - point)) >> 1) - 1
     return remaining > 0 and lack / remaining + threshold <= 1.0
@@ -166,7 +174,7 @@ def _drop_outlasting(bound, at, highs, lows, plains, count, now):  # type: ignor
                 _move(k, left, at, highs, lows, plains)
                 left += 1
             return left
-        if not _outlasts(bound.mean, bound.deviation, bound.seed, now, at[i]):
+        if not outlasts(bound.mean, bound.deviation, bound.seed, now, at[i]):
             _move(i, left, at, highs, lows, plains)
             left += 1
     return left
@@ -180,7 +188,7 @@ def _drop_by_bins(bound, at, highs, lows, plains, count, now, plain, threshold):
     left = 0
     for i in range(count):
         keep = i - left == excess
-        if not keep and bin_ >= 0 and _completes(bound.bins[bin_], now, at[i], plains[i] - plain, threshold):
+        if not keep and bin_ >= 0 and completes(bound.bins[bin_], now, at[i], plains[i] - plain, threshold):
             keep = True
             bin_ -= 1
         if keep:
@@ -217,69 +225,30 @@ def resolve(bound, at, highs, lows, plains, count, now, plain, threshold, keys, 
 
 
 @inlined
-def append_slot(slot, last, none, highs, lows, plains, keys, plain_keys, after, before):  # type: ignore[no-untyped-def]
+def append_slot(slot, last, none, highs, lows, plains, published, keys, after, before):  # type: ignore[no-untyped-def]
     """Put a slot behind the last one; what comes behind it is not set."""
     before[slot] = last
     after[last] = slot
-    _measure(slot, last, none, highs, lows, plains, keys, plain_keys)
+    _measure(slot, last, none, highs, lows, plains, published, keys)
 
 
 @inlined
-def remove_slot(slot, none, highs, lows, plains, keys, plain_keys, after, before):  # type: ignore[no-untyped-def]
+def remove_slot(slot, none, highs, lows, plains, published, keys, after, before):  # type: ignore[no-untyped-def]
     """Take a slot out."""
     older = before[slot]
     younger = after[slot]
     after[older] = younger
     before[younger] = older
     if younger != none:
-        _measure(younger, older, none, highs, lows, plains, keys, plain_keys)
+        _measure(younger, older, none, highs, lows, plains, published, keys)
 
 
 @inlined
-def _measure(slot, older, none, highs, lows, plains, keys, plain_keys):  # type: ignore[no-untyped-def]
-    """Set the score range of a slot."""
+def _measure(slot, older, none, highs, lows, plains, published, keys):  # type: ignore[no-untyped-def]
+    """Set the score range of a slot, as a word that is greater for longer ones."""
     if older == none:
         keys[slot] = LONGEST
-        plain_keys[slot] = np.inf
+    elif published:
+        keys[slot] = _ordered(plains[older] - plains[slot])
     else:
         keys[slot] = _range_key(highs[older] - highs[slot], lows[older] - lows[slot])
-        plain_keys[slot] = plains[older] - plains[slot]
-
-
-@inlined
-def _shortest(keys, none, at):  # type: ignore[no-untyped-def]
-    """The slot with the shortest score range, the oldest of equal ones."""
-    shortest = keys[0]
-    for i in range(ONE, none):
-        shortest = min(shortest, keys[i])
-    found = ZERO
-    oldest = LONGEST
-    for i in range(none):
-        if keys[i] == shortest and at[i] < oldest:
-            oldest = at[i]
-            found = i
-    return found
-
-
-@inlined
-def victim(  # type: ignore[no-untyped-def]
-    rule, mean, deviation, seed, bins, none, at, plains, keys, plain_keys, after, now, plain, threshold
-):
-    """The slot that goes from a set with one element too many, as `resolve` has it."""
-    slot = after[none]
-    if rule == RANGES:
-        return _shortest(keys, none, at)
-    if rule == DURATIONS:
-        while slot != none and now - at[slot] + 1 > mean:
-            if _outlasts(mean, deviation, seed, now, at[slot]):
-                return slot
-            slot = after[slot]
-        return _shortest(keys, none, at)
-    if rule == PUBLISHED_RANGES:
-        return _shortest(plain_keys, none, at)
-    if rule == PUBLISHED_BINS:
-        for k in range(bins.shape[0]):
-            if not _completes(bins[bins.shape[0] - 1 - k], now, at[slot], plains[slot] - plain, threshold):
-                return slot
-            slot = after[slot]
-    return slot
