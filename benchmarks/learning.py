@@ -20,6 +20,7 @@ import numpy as np
 from _caviar import FLUENTS, OVERLAPPING, PROPER, SCHEMES, caviar, hand_written
 from _claims import Claim, at_most, claim, show
 from _learning_folds import by_hand, by_video, in_folds, learners, nested, paper, spread
+from eventide import kernels
 from eventide.applications.activity import labelled as activity
 from eventide.applications.fleet import labelled as fleet
 from eventide.applications.labelled import Labelled, modes_of
@@ -41,6 +42,7 @@ SIZES = (50, 100)
 
 def speed() -> Iterator[Claim]:
     """A pass over all videos with structure and weights, and inference alone."""
+    kernels.warm()  # compiled once for each machine, and kept on disk
     for fluent in FLUENTS:
         videos = caviar(fluent)
         if videos is None:
