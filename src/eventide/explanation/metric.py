@@ -20,7 +20,7 @@ from eventide.explanation.proof import Proof, Reason
 from eventide.formats.expected import TimeUnit
 from eventide.formats.problems import suggestion
 from eventide.formats.ticks import tick_of
-from eventide.mtl.cells import NEVER, DenseFacts
+from eventide.mtl.cells import COARSER, MOST, NEVER, DenseFacts
 from eventide.mtl.fact_lines import FactProblem, fact_in
 from eventide.mtl.program import Horizon, MtlProgram, time_of
 from eventide.syntax.terms import template_of
@@ -75,6 +75,8 @@ def moment(value: Moment, unit: TimeUnit | None = None) -> Fraction:
     found = None if isinstance(value, date) else time_of("at", value)  # type: ignore[arg-type]  # a float is exact
     if found is None:
         raise InputError(f"at is {str(value)!r}; expected a number such as 12, 7/2 or 3.5")
+    if max(abs(found.numerator), found.denominator) >= MOST:
+        raise InputError(f"the time {str(value)!r} does not fit 60 bits; {COARSER}")
     return found
 
 

@@ -92,7 +92,7 @@ def _is_ready(test: Not | Compare, known: set[str]) -> bool:
 
 def _nearest(ways: Ways, window: Stretch) -> list[int]:
     """The rows that meet a window, those that last longest first."""
-    rows = np.flatnonzero((ways.starts < window.end) & (ways.ends > window.start))
+    rows = ways.within(window)
     order: list[int] = rows[np.argsort(-np.minimum(ways.ends[rows], window.end), kind="stable")][:_TRIED].tolist()
     return order
 

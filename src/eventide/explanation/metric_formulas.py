@@ -26,7 +26,7 @@ def where(world: MetricWorld, number: int, formula: Formula, window: Stretch,
     """
     if any(True for _ in variables_in(formula)):
         ways = world.formula(number, formula)
-        return common_parts(joined(ways.stretch(row) for row in range(len(ways))), [window])
+        return common_parts(joined(ways.stretch(row) for row in ways.within(window).tolist()), [window])
     match formula:
         case Holds():
             return world.times(formula.template, args_of(formula)).within(window, before)

@@ -114,8 +114,8 @@ class MetricReduction(Fewer):
 def instance(world: MetricWorld, number: int, formula: Formula, at: int) -> tuple[Formula, int]:
     """A formula that holds at a cell with values for its variables that hold longest, and the end of that."""
     ways = world.formula(number, formula)
-    rows = [row for row in range(len(ways)) if ways.starts[row] <= at < ways.ends[row]]
-    row = max(rows, key=lambda row: int(ways.ends[row]))
+    rows = ways.within(Stretch(at, at + 1))
+    row = int(rows[ways.ends[rows].argmax()])
     return substitute(formula, ways.binding(row)), int(ways.ends[row])
 
 

@@ -166,14 +166,12 @@ class MetricRefuter:
 
     def _fullest(self, number: int, formula: Formula, back: Stretch) -> Formula:
         """A formula with those values for its variables for which it holds longest in a stretch."""
-        ways = self.world.formula(number, formula) if any(True for _ in variables_in(formula)) else None
-        best: tuple[int, Formula] | None = None
-        for row in range(len(ways) if ways is not None else 0):
-            assert ways is not None
-            part = ways.stretch(row).common(back)
-            if part is not None and (best is None or part.end - part.start > best[0]):
-                best = part.end - part.start, substitute(formula, ways.binding(row))
-        return formula if best is None else best[1]
+        if not any(True for _ in variables_in(formula)):
+            return formula
+        ways = self.world.formula(number, formula)
+        rows = ways.within(back).tolist()
+        lengths = [(min(ways.stretch(row).end, back.end) - max(ways.stretch(row).start, back.start)) for row in rows]
+        return substitute(formula, ways.binding(rows[lengths.index(max(lengths))])) if rows else formula
 
     def _no_since(self, number: int, formula: Since, at: Stretch, depth: int) -> Iterator[Reason]:
         """The right side of `since` holds at no time in reach, or the left side has a gap after it."""

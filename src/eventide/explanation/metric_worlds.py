@@ -23,13 +23,14 @@ from eventide.analysis.patterns import leaf_count, name_of
 from eventide.engine.domains import Value, value_of
 from eventide.engine.executor import Executor
 from eventide.engine.relation import Relation, unpack
+from eventide.errors import InputError
 from eventide.explanation.metric_sure import DENIED, SURE, denied_in, uncertain, with_sure
 from eventide.explanation.metric_time import ALL, Clock, Reach, Stretch, joined
 from eventide.explanation.proof import Fact
 from eventide.explanation.worlds import cell, term_of
 from eventide.formats.facts import Coded, Column, Facts, FactTable, chosen, coded
 from eventide.kernels.arrays import Array, Intervals, Mask
-from eventide.mtl.cells import EVER, NEVER, DenseFacts
+from eventide.mtl.cells import COARSER, EVER, NEVER, DenseFacts
 from eventide.mtl.materialisation import Compiled, Materialisation, cells_of
 from eventide.mtl.program import MtlProgram
 from eventide.syntax.mtl_trees import Condition, Formula, Range
@@ -91,6 +92,10 @@ class Ways:
         """When they hold."""
         return Stretch(int(self.starts[row]), int(self.ends[row]))
 
+    def within(self, window: Stretch) -> Array:
+        """The rows that hold somewhere in a window."""
+        return np.flatnonzero((self.starts < window.end) & (self.ends > window.start))
+
     def column(self, name: str) -> Column:
         """The values of a variable, row by row."""
         field = next(field for field in self.fields if field.name == name)
@@ -120,7 +125,11 @@ class MetricCase:
         self.clock = Clock(denominator)
         read = {(name_of(other), leaf_count(other)) for other in self.model.predicates}
         tables = {key: table for key, table in facts.facts.tables.items() if key in read and len(table)}
-        self.facts = DenseFacts(Facts(tables), facts.denominator).on_grid(denominator)
+        try:
+            self.facts = DenseFacts(Facts(tables), facts.denominator).on_grid(denominator)
+        except InputError:
+            raise InputError(f"the times of the facts do not fit 60 bits together with the fraction of {at}; "
+                             f"{COARSER}") from None
         self.tables = self.facts.facts.tables
         self.uncertain = uncertain(self.model)
         """The predicates that depend on a negation."""
