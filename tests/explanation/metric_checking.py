@@ -13,8 +13,8 @@ from tests.oracle.mtl_text import literal_of
 
 import eventide as ev
 from eventide.explanation.metric import parsed_atom
+from eventide.explanation.metric_cases import MetricCase
 from eventide.explanation.metric_reduction import MetricClaim, MetricReduction
-from eventide.explanation.metric_worlds import MetricCase
 from eventide.explanation.proof import Fact, Proof, reasons_in
 from eventide.mtl.cells import DenseFacts
 from eventide.mtl.facts import facts_in
@@ -81,7 +81,7 @@ def _is_sound(program: MtlProgram, facts: DenseFacts, proof: Proof, lines: Seque
     """Whether fewer facts have a proof of the same that is true in all the data: then one was idle."""
     template, args = parsed_atom(program, proof.question)
     case = MetricCase(program, facts, template, proof.at, proof.run.get("horizon"))
-    chosen = [next(id_ for id_ in case.all_facts if line_of(case.fact(id_)) == line) for line in lines]
+    chosen = [next(id_ for id_ in case.rows.ids if line_of(case.rows.fact(id_)) == line) for line in lines]
     stretch = case.whole.times(template, args).around(case.clock.cell(proof.at))
     assert stretch is not None
     return MetricReduction(case, MetricClaim(template, args, stretch)).explains(chosen)

@@ -11,11 +11,13 @@ from eventide.analysis.mtl.compiler import fields_of
 from eventide.analysis.patterns import name_of
 from eventide.engine.domains import Value, text_of
 from eventide.errors import InputError, RuleError
+from eventide.explanation.metric_cases import MetricCase
+from eventide.explanation.metric_facts import Args, FactId
 from eventide.explanation.metric_proving import MetricProver, atom_text
 from eventide.explanation.metric_reduction import MetricClaim, MetricReduction
 from eventide.explanation.metric_refuting import MetricRefuter
 from eventide.explanation.metric_time import Stretch
-from eventide.explanation.metric_worlds import Args, FactId, MetricCase, MetricWorld
+from eventide.explanation.metric_worlds import MetricWorld
 from eventide.explanation.proof import Proof, Reason
 from eventide.formats.expected import TimeUnit
 from eventide.formats.problems import suggestion
@@ -139,8 +141,8 @@ class _Answer:
         whole = replace(reason, claim=f"{self.text} holds at {self.at}, {self._extent(self.case.whole, stretch)}",
                         reasons=(*reason.reasons, *needed), time=self.at, interval=clock.bounds(stretch),
                         sides=clock.sides(stretch))
-        order = sorted(facts, key=lambda fact: (self.case.span_of(fact), fact))
-        return Proof(self.text, self.at, True, whole, tuple(map(self.case.fact, order)), minimal, self.run)
+        order = sorted(facts, key=lambda fact: (self.case.rows.span_of(fact), fact))
+        return Proof(self.text, self.at, True, whole, tuple(map(self.case.rows.fact, order)), minimal, self.run)
 
     def _extent(self, world: MetricWorld, stretch: Stretch) -> str:
         when = self.case.clock.when(stretch)
@@ -156,7 +158,7 @@ class _Answer:
         whole = self.case.whole.times(self.template, self.args).around(self.cell)
         if found == whole:
             without = "it would follow from what is not so"
-        known = self.case.fact(fact)
-        said = self.case.clock.when(self.case.span_of(fact)).replace("during ", "for ")
+        known = self.case.rows.fact(fact)
+        said = self.case.clock.when(self.case.rows.span_of(fact)).replace("during ", "for ")
         return Reason("needed", f"{known} {said}: without it, {without}", fact=known, time=known.time)
 

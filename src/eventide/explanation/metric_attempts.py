@@ -10,9 +10,10 @@ import numpy as np
 
 from eventide.analysis.mtl.safety import bound_in, target_of
 from eventide.analysis.patterns import substitute
+from eventide.explanation.metric_facts import Args
 from eventide.explanation.metric_formulas import where
 from eventide.explanation.metric_time import Stretch
-from eventide.explanation.metric_worlds import Args, Binding, MetricWorld, Ways, head_binding
+from eventide.explanation.metric_worlds import Binding, MetricWorld, Ways, head_binding
 from eventide.mtl.cells import EVER, NEVER
 from eventide.syntax.mtl_trees import Compare, Condition, Not, variables_in
 from eventide.syntax.terms import Term

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from eventide.engine.domains import value_of
+from eventide.explanation.metric_facts import Args
 from eventide.explanation.metric_time import Stretch, common_parts, gaps, joined, since
-from eventide.explanation.metric_worlds import Args, MetricWorld
+from eventide.explanation.metric_worlds import MetricWorld
 from eventide.syntax.mtl_trees import Compare, Condition, Formula, Holds, Metric, Not, Since, variables_in
 
 Payload = TypeVar("Payload")

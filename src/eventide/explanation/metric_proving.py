@@ -12,10 +12,11 @@ import numpy as np
 
 from eventide.analysis.patterns import substitute
 from eventide.engine.domains import text_of
+from eventide.explanation.metric_facts import Args, FactId
 from eventide.explanation.metric_formulas import args_of, covered, where, where_all
 from eventide.explanation.metric_sure import SURE, original
 from eventide.explanation.metric_time import Stretch, between, since
-from eventide.explanation.metric_worlds import Args, Binding, FactId, MetricWorld
+from eventide.explanation.metric_worlds import Binding, MetricWorld
 from eventide.explanation.proof import AppliedRule, Kind, Reason
 from eventide.explanation.proving import Proving, carried_out
 from eventide.explanation.wording import bindings_text
@@ -103,7 +104,7 @@ class MetricProver:
         self.used[id_] = None
         known = self._facts.get(id_)
         if known is None:
-            fact, span = self.world.case.fact(id_), self.world.case.span_of(id_)
+            fact, span = self.world.case.rows.fact(id_), self.world.case.rows.span_of(id_)
             when = self.clock.when(span).replace("during ", "for ")
             known = self._facts[id_] = Reason("fact", f"{fact} is given {when}", fact=fact, time=fact.time)
         return known
@@ -223,7 +224,7 @@ def rule_reason(world: MetricWorld, number: int, reasons: Sequence[Reason], bind
     rule = world.model.rules[number]
     head = {a.name: binding[a.name] for a in rule.head.arguments if isinstance(a, Variable) and a.name in binding}
     known: dict[str, Term] = {**head, **binding}
-    texts = world.case.program.texts
+    texts = world.case.texts
     span = rule.span
     text = str(rule) if span is None else source_text(texts.get(span.source, ""), span.line, span.column, span.end_line)
     return Reason("rule", f"rule for {rule.head.name.removesuffix(SURE)}", tuple(reasons), holds,

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 
 from eventide.analysis.patterns import substitute
 from eventide.explanation.fewer import MANY, Fewer
+from eventide.explanation.metric_cases import MetricCase
+from eventide.explanation.metric_facts import Args, FactId
 from eventide.explanation.metric_formulas import where
 from eventide.explanation.metric_proving import Denial, MetricProver
 from eventide.explanation.metric_time import Stretch
-from eventide.explanation.metric_worlds import Args, FactId, MetricCase, MetricWorld
+from eventide.explanation.metric_worlds import MetricWorld
 from eventide.mtl.cells import EVER, NEVER
 from eventide.syntax.mtl_trees import Formula
 
@@ -70,7 +72,7 @@ class MetricReduction(Fewer):
     def _that_can_matter(self) -> list[FactId]:
         """The facts that begin before the interval has ended: later ones change nothing in it."""
         last = self.claim.stretch.end
-        return [fact for fact in self.case.all_facts if self.case.span_of(fact).start <= last]
+        return [fact for fact in self.case.rows.ids if self.case.rows.span_of(fact).start <= last]
 
     def _repaired(self, prover: MetricProver) -> list[FactId]:
         """The facts of a proof from all facts, and of proofs of what must not be denied: neither in the proof nor where

@@ -13,11 +13,12 @@ from eventide.analysis.mtl.compiler import fields_of
 from eventide.analysis.patterns import name_of, substitute
 from eventide.engine.domains import text_of
 from eventide.explanation.metric_attempts import MetricAttempt, attempt, last_instant
+from eventide.explanation.metric_cases import MetricCase
+from eventide.explanation.metric_facts import Args
 from eventide.explanation.metric_formulas import args_of, where
 from eventide.explanation.metric_proving import MetricProver, atom_text, rule_reason
 from eventide.explanation.metric_reduction import instance
 from eventide.explanation.metric_time import ALL, Stretch, gaps, joined
-from eventide.explanation.metric_worlds import Args, MetricCase
 from eventide.explanation.proof import Kind, Reason
 from eventide.syntax.mtl_trees import Compare, Condition, Formula, Holds, Metric, Not, Since, variables_in
 

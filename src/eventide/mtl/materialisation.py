@@ -101,6 +101,8 @@ class Materialisation:
         """The predicates of which something beyond the horizon was left out, though no horizon was asked for."""
         self.relations: dict[str, Relation] = {}
         self.space: Space | None = None
+        self.spare = 1
+        """The bits that codes have to spare for values that are computed."""
         self.grown: list[tuple[str, Intervals]] | None = None
         """With a list here before the run: what came to cycles, in order; each from what had come before it."""
         self._low, self._last, self._extents = _ranges_of(self.store)
@@ -131,10 +133,9 @@ class Materialisation:
         furthest = max((e.last for e in known.values() if e.last < FOREVER), default=0)
         last = max(int(furthest) if furthest > -FOREVER else 0, self._last, self._limit)
         shift = self._shift(last)
-        spare = 1
         while True:
             for name, domain in self.store.domains.items():
-                domain.fix(spare if name in self.compiled.model.open_types else 0)
+                domain.fix(self.spare if name in self.compiled.model.open_types else 0)
             # time-point 0 of the timeline is minus infinity; a run that starts before it begins there
             self.space = Space(self.store.domains, Timeline(self._origin, shift, 1, self._origin - 1, last))
             executor = Executor(self.space, self._inputs(self.space), {})
@@ -144,7 +145,7 @@ class Materialisation:
                 executor.run(self.on_grid.plan, index=self.on_grid.index)
                 break
             except GrowthError as growth:
-                spare = more_room(spare, growth)
+                self.spare = more_room(self.spare, growth)
         self._finish(executor)
         return self
 
