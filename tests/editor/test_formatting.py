@@ -45,6 +45,7 @@ def test_meaning_and_comments_stay(end: str) -> None:
     assert touched > 50
 
 
-@pytest.mark.parametrize("text", ["", "\n", "a(b).\n", "a :- b.\rc :- d.  ", "a.\r\nb.  \n", "a :-  /* x\n y */ b.  "])
+@pytest.mark.parametrize("text", ["", "\n", "a(b).\n", "a :- b.\rc :- d.  ", "a.\r\nb.  \n", "a :-  /* x\n y */ b.  ",
+                                  "a :-\u2028b.  ", "a :- c,\u2028 b.  \n", "a :-\x0cb.  "])
 def test_what_is_tidy_or_unclear_is_left_alone(text: str) -> None:
     assert formatted(text, "ec") is None

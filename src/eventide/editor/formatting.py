@@ -28,8 +28,8 @@ def formatted(text: str, language: Language) -> str | None:
     if "\r\n" in text:
         tidy = formatted(text.replace("\r\n", "\n"), language) if text.count("\r\n") == text.count("\n") else None
         return None if tidy is None else tidy.replace("\n", "\r\n")
-    if "/*" in text or "\r" in text or "\x0c" in text or not text.strip():
-        return None
+    if "/*" in text or len(Places(text, "").starts) > text.count("\n") + 1 or not text.strip():
+        return None  # lines that end in other ways, by U+2028 or a form feed, are none for an editor
     rows = [row.rstrip(" \t") for row in text.split("\n")]
     if language == "ec":
         rows = _indented(text, rows)
