@@ -1,8 +1,8 @@
 """How well and how fast rules are learnt: CAVIAR in folds of videos, time of a pass, known definitions, noise, drift.
 
-CAVIAR has labels by people. Folds are made of whole videos. The claim is about `race`, which chooses among the other
-three while it learns, by the videos that it learns from; the three were thought of with these folds in view. `--only
-nested` chooses by folds inside of the training videos.
+CAVIAR has labels by people. Folds are made of whole videos. The claim is about the committee, whose figures depend
+least on the order of the videos; its conditions and costs were thought of with these folds in view. `race` chooses
+among the other three while it learns, `--only nested` by folds inside of the training videos.
 All other labels here are what rules say of generated facts: a learner that is good there has found the rules again.
 Without the CAVIAR data its claims are left out. `--only table` prints all that docs/explanation/learning-evaluation.md
 has about CAVIAR: both splits, both label schemes, several orders of the videos, each video. Times are of the processor.
@@ -14,6 +14,7 @@ import argparse
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from statistics import mean
 
 import numpy as np
 
@@ -38,6 +39,7 @@ PAPER_PASS = {"meeting": 82, "moving": 112}
 BARS = {"meeting": (0.800, 0.840, 0.89), "moving": (0.644, 0.382, 0.82)}
 """What hand-written rules reach, what an exhaustive learner reached, and the mark: the paper's, on its own folds."""
 SIZES = (50, 100)
+CLAIMED, ORDERS = "committee", 3
 
 
 def speed() -> Iterator[Claim]:
@@ -75,17 +77,22 @@ def folds() -> Iterator[Claim]:
             return
         hand, few, mark = BARS[fluent]
         ours = by_hand(fluent, videos, PROPER).total.f1
+        bar = max(hand, few, ours)
         for name, make in learners(videos).items():
-            found = in_folds(make, videos, PROPER)
-            f1, bar = found.total.f1, max(hand, few, ours) if name == "race" else None
-            yield claim(f"CAVIAR, {fluent}, {name}, F1 in 10 folds by video", round(f1, 3), "F1",
-                        None if bar is None else round(bar, 3),
-                        f"hand-written {hand} (here {ours:.3f}), exhaustive {few}",
-                        round(f1 / max(hand, few, ours), 2), None if bar is None else f1 > bar)
-            yield claim(f"CAVIAR, {fluent}, {name}, mean F1 of videos", round(found.macro, 3), "F1", None,
+            title, found = f"CAVIAR, {fluent}, {name}", in_folds(make, videos, PROPER)
+            f1, claimed = found.total.f1, name == CLAIMED
+            yield claim(f"{title}, F1 in 10 folds by video", round(f1, 3), "F1", round(bar, 3) if claimed else None,
+                        f"hand-written {hand} (here {ours:.3f}), exhaustive {few}", round(f1 / bar, 2),
+                        f1 > bar if claimed else None)
+            yield claim(f"{title}, mean F1 of videos", round(found.macro, 3), "F1", None,
                         f"{found.size:.0f} literals", None, None)
-        yield claim(f"CAVIAR, {fluent}, race, against the mark", round(f1, 3), "F1", mark, "WOLED on its own folds",
-                    round(f1 / mark, 2), f1 >= mark)
+            if claimed:
+                orders = [in_folds(make, videos, PROPER, seed).total.f1 for seed in range(1, ORDERS + 1)]
+                yield claim(f"{title}, the least of {ORDERS} other orders of the videos", round(min(orders), 3), "F1",
+                            round(bar, 3), f"their mean {mean(orders):.3f}", round(min(orders) / bar, 2),
+                            min(orders) > bar)
+                yield claim(f"{title}, against the mark", round(f1, 3), "F1", mark, "WOLED on its own folds",
+                            round(f1 / mark, 2), f1 >= mark)
 
 
 def weights() -> Iterator[Claim]:
@@ -165,7 +172,7 @@ def table(seeds: int) -> None:
                 orders = [in_folds(make, videos, PROPER, seed).total.f1 for seed in range(1, seeds + 1)]
                 print(f"| {fluent} | {name} | {found.total.f1:.3f} | {found.macro:.3f} | {found.size:.0f} | "
                       f"{other.total.f1:.3f} | {spread(orders) if orders else ''} |", flush=True)
-                if name == "race" and scheme == SCHEMES[0]:
+                if name == CLAIMED and scheme == SCHEMES[0]:
                     print("".join(f"<!-- {fluent} {video}: {' '.join(map(str, score))} -->\n"
                                   for video, score in by_video(found).items()), flush=True)
 
