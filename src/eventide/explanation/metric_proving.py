@@ -54,6 +54,7 @@ class MetricProver:
         self._doubtful = world.case.uncertain if sure else set()
         self._known: dict[tuple[str, Args, Stretch], Reason] = {}
         self._facts: dict[FactId, Reason] = {}
+        self._ids: dict[Reason, FactId] = {}
 
     def prove(self, template: str, args: Args, now: Stretch) -> Reason:
         """Why an atom holds during a stretch, during all of which it holds in this world."""
@@ -107,6 +108,7 @@ class MetricProver:
             fact, span = self.world.case.rows.fact(id_), self.world.case.rows.span_of(id_)
             when = self.clock.when(span).replace("during ", "for ")
             known = self._facts[id_] = Reason("fact", f"{fact} is given {when}", fact=fact, time=fact.time)
+            self._ids[known] = id_
         return known
 
     def _pieces(self, template: str, args: Args, now: Stretch) -> Iterator[tuple[Stretch, FactId | Application]]:
@@ -199,11 +201,11 @@ class MetricProver:
                 reach = self.world.reach(range_)
                 back = reach.back_from(now)
                 if operator == "[]-":
-                    return self._said("holds", str(shown), now, ((yield self._formula(number, inner, child, back,
-                                                                                     rank)),))
+                    reasons.append((yield self._seen(number, inner, child, back, rank)))
+                    return self._said("holds", str(shown), now, tuple(reasons))
                 known = where(self.world, number, child, back, rank)
                 for piece, seen in covered(now, [(reach.dilated(stretch), stretch) for stretch in known]):
-                    reasons.append((yield self._formula(number, inner, child, reach.witness(seen, piece), rank)))
+                    reasons.append((yield self._seen(number, inner, child, reach.witness(seen, piece), rank)))
             case Since(_, _, left_shown, right_shown), Since(_, range_, left, right):
                 reach = self.world.reach(range_)
                 back = reach.back_from(now)
@@ -211,11 +213,18 @@ class MetricProver:
                 second = where(self.world, number, right, back, rank)
                 for piece, part in covered(now, since(reach, first, second)):
                     seen = piece if part is None else reach.without_now().witness(part, piece)
-                    reasons.append((yield self._formula(number, right_shown, right, seen, rank)))
+                    reasons.append((yield self._seen(number, right_shown, right, seen, rank)))
                     meanwhile = None if part is None else between(seen, piece)
                     if meanwhile is not None:
-                        reasons.append((yield self._formula(number, left_shown, left, meanwhile, rank)))
+                        reasons.append((yield self._seen(number, left_shown, left, meanwhile, rank)))
         return self._said("holds", str(shown), now, tuple(dict.fromkeys(reasons)))
+
+    def _seen(self, number: int, shown: Formula, formula: Formula, now: Stretch, rank: int | None) -> Proving:
+        """Why what an operator asks for holds; of a fact that lasts longer, also when it is asked for."""
+        reason = yield self._formula(number, shown, formula, now, rank)
+        if reason.kind == "fact" and self.world.case.rows.span_of(self._ids[reason]) != now:
+            return self._said("holds", str(shown), now, (reason,))
+        return reason
 
 
 def rule_reason(world: MetricWorld, number: int, reasons: Sequence[Reason], binding: Binding, *,
