@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,28 @@ def test_what_is_wrong_is_told(case: str) -> None:
     sources, message = PROBLEMS[case]
     with pytest.raises(InputError, match=message):
         read_examples(modes(), sources, ["rich"])
+
+
+def test_values_of_fluents_that_no_column_says() -> None:
+    own = modes("modeh(initiatedAt(state(+person)=3,+time))\nmodeb(happensAt(win(+person),+time))")
+    found = read_examples(own, {"win": pa.table(WINS), "state": pa.table(LOSES | {"time": [4]})}, ["state"])
+    assert found.examples("state").label_points.tolist() == [2]
+    for shapes in ("modeb(holdsAt(mood(+person)=#mood,+time))",
+                   "modeb(holdsAt(mood(+person)=good,+time))\nmodeb(holdsAt(mood(+person)=bad,+time))"):
+        with pytest.raises(InputError, match="no column value, and mood may have several"):
+            read_examples(modes(MODES + shapes), {"win": pa.table(WINS), "mood": pa.table(LOSES)})
+
+
+def test_a_thing_is_a_number_or_a_text_in_all_tables() -> None:
+    other = pa.table({"time": [20], "who": [7]})
+    with pytest.raises(EventideError, match="a number in some tables and text in others"):
+        read_examples(modes(), {"win": [pa.table(WINS), other], "rich": pa.table(LOSES)}).examples("rich")
+
+
+def test_streams_may_be_dates() -> None:
+    days = [date(2024, 1, 1), date(2024, 1, 2)]
+    tables = {name: pa.table({"stream": days, "time": [1, 1], "who": ["ann", "bob"]}) for name in ("win", "rich")}
+    assert read_examples(modes(), tables, ["rich"]).examples("rich").streams == ("2024-01-01", "2024-01-02")
 
 
 def test_what_is_wrong_with_background_is_told(tmp_path: Path) -> None:

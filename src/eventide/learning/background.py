@@ -9,15 +9,21 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import clingo
 import numpy as np
 
-from eventide.errors import EventideError, ProgramError
+from eventide.algebra.nodes import Field, Output
+from eventide.analysis.patterns import name_of
+from eventide.engine.domains import value_of
+from eventide.engine.recognition import Settings
+from eventide.engine.relation import Relation, Rows, Space, unpack
+from eventide.errors import EventideError, ProgramError, RuleError
 from eventide.formats.expected import TimeUnit
-from eventide.formats.facts import Column, Facts, FactTable, Kind, chosen, column_of, column_values
+from eventide.formats.facts import Column, Facts, FactTable, Kind, chosen, column_of, merged
 from eventide.formats.files import rule_text
+from eventide.formats.problems import input_error
+from eventide.kernels.arrays import Array
 from eventide.learning.examples import Table
 from eventide.learning.modes import Mode, Modes
 from eventide.learning.reading import (
@@ -27,15 +33,19 @@ from eventide.learning.reading import (
     Part,
     Shape,
     add_atom,
+    as_array,
+    plain_value,
     read_examples,
     shapes_of,
     targets_of,
 )
 from eventide.program import Program, parse
-from eventide.syntax.terms import Atom, Compound, Number, Term
+from eventide.syntax.terms import Atom, Compound, Number, Term, Variable
 
 _NOW = "learning_now"
 _PLAIN_NAME = re.compile(r"_*[a-z][A-Za-z0-9_']*\Z")
+_ASP_PIECE = re.compile(r"""(?P<known>"(?:[^"\\\n]|\\.)*"|%\*(?s:.*?)\*%|%[^\n]*|\#script(?s:.*?)\#end\b)"""
+                        r"|(?P<other>[^\x00-\x7f])")
 
 
 def observations_of(modes: Modes, sources: object, background: Iterable[object] = (), *,
@@ -57,8 +67,8 @@ def observations_of(modes: Modes, sources: object, background: Iterable[object] 
     [0]
     """
     given = [background] if isinstance(background, str | os.PathLike | Mapping) else list(background)
-    asp = [os.fspath(each) for each in given if isinstance(each, str | os.PathLike) and os.fspath(each).endswith(ASP)]
-    rest = [each for each in given if not (isinstance(each, str | os.PathLike) and os.fspath(each).endswith(ASP))]
+    asp = [os.fspath(each) for each in given if is_asp(each)]  # type: ignore[call-overload]
+    rest = [each for each in given if not is_asp(each)]
     needed = tuple(targets_of(modes) if wanted is None else wanted) if labelled else ()
     if not rest:
         found = read_examples(modes, sources, needed, time_unit=time_unit)
@@ -72,6 +82,11 @@ def observations_of(modes: Modes, sources: object, background: Iterable[object] 
             arities = [arity for other, arity in program.input_names if other == name]
             reads[name] = (program.model.inputs[template], arities)
     return _with_program(read_examples(modes, sources, needed, reads, time_unit), program, timeless)
+
+
+def is_asp(given: object) -> bool:
+    """Whether background knowledge is a file of Answer Set Programming."""
+    return isinstance(given, str | os.PathLike) and os.fspath(given).endswith(ASP)
 
 
 # -- Event Calculus ----------------------------------------------------------------------------------------------------
@@ -107,52 +122,79 @@ def _with_program(found: Observations, program: Program, timeless: Mapping[str, 
         if timeless and number == 0:
             facts.tables[_NOW, 0] = FactTable(_NOW, "event", np.array([now]))
         wanted = [*derived, *(timeless if number == 0 else ())]
-        if not wanted:
-            continue
-        rows: dict[tuple[str, int], list[dict[str, Any]]] = {}
-        for row in program.run(facts, fluents=wanted).to_arrow().to_pylist():
-            arity = len(_arguments(row["args"]))
-            rows.setdefault((row["fluent"], arity), []).append(row)
-        for (name, arity), own in rows.items():
-            columns = _columns([_arguments(row["args"]) for row in own], arity)
-            if name in timeless:
-                found.timeless[timeless[name].mode.subject, arity] = tuple(
-                    np.array(column_values(column)) for column in columns)
-                continue
-            is_event = all(row["value"] in (None, "") for row in own)
-            starts = np.array([row["start"] for row in own], np.int64)
-            ends = None if is_event else np.array([row["end"] or FOREVER for row in own], np.int64)
-            values = None if is_event else column_of([str(row["value"]) for row in own])
-            table = FactTable(name, "event" if is_event else "interval", starts, columns, ends, values)
-            found.parts.append(Part(table, np.full(len(own), stream) if several else None))
+        for each in _derived(program, facts, wanted):
+            if each.name in timeless:
+                found.timeless[timeless[each.name].mode.subject, len(each.args)] = tuple(map(as_array, each.args))
+            else:
+                found.parts.append(Part(each, np.full(len(each), stream) if several else None))
     return found
+
+
+def _derived(program: Program, facts: Facts, wanted: Sequence[str]) -> Iterator[FactTable]:
+    """What the rules derive from facts; values are what they are, not their text."""
+    if not wanted:
+        return
+    run = program.recognition(facts, Settings(), fluents=wanted)
+    try:
+        executor = run.run()
+    except RuleError as error:
+        raise program.placed(error) from error
+    for each in run.wanted:
+        result = executor.results.get(each.definition)
+        if result is not None and len(table := _table_of(each, result, executor.space)):
+            yield table
+
+
+def _table_of(wanted: Output, result: Relation | Rows, space: Space) -> FactTable:
+    """What was derived of a fluent or an event."""
+    name, origin = name_of(wanted.template), space.timeline.origin
+    if isinstance(result, Rows):
+        columns = [_column(space, field, result.column(field.name)) for field in result.fields]
+        return FactTable(name, "event", result.time + origin, tuple(columns))
+    packed = unpack(space, result.fields, result.intervals.starts)
+    columns = [_column(space, field, packed[field.name]) for field in result.fields]
+    starts, ends = (each & space.timeline.mask for each in (result.intervals.starts, result.intervals.ends))
+    value = columns.pop() if wanted.value is None else column_of([_plain(value_of(wanted.value))] * len(starts))
+    return FactTable(name, "interval", starts + origin, tuple(columns),
+                     np.where(ends == space.timeline.mask, FOREVER, ends + origin), value)
+
+
+def _column(space: Space, field: Field, codes: Array) -> Column:
+    values = space.domains[field.type].values
+    return column_of([_plain(values[code]) for code in codes.tolist()])
+
+
+def _plain(value: int | float | str | Compound) -> int | float | str:
+    return str(value) if isinstance(value, Compound) else value
 
 
 def _of_stream(found: Observations, program: Program, stream: str | int) -> Facts:
     """The facts of one stream that the rules read."""
-    tables: dict[tuple[str, int], FactTable] = {}
-    for part in found.parts:
-        if program.reads(part.facts.name):
-            tables[part.facts.name, len(part.facts.args)] = part.facts if part.streams is None else chosen(
-                part.facts, np.flatnonzero(part.streams == stream))
-    return Facts(tables)
+    parts = [part.facts if part.streams is None else chosen(part.facts, np.flatnonzero(part.streams == stream))
+             for part in found.parts if program.reads(part.facts.name)]
+    parts += _of_atoms(found, program, stream)
+    return merged([Facts({(each.name, len(each.args)): each}) for each in parts if len(each)], exact=True)
 
 
-def _arguments(text: object) -> list[str]:
-    return str(text).split("|") if text else []
-
-
-def _columns(rows: Sequence[Sequence[str]], arity: int) -> tuple[Column, ...]:
-    return tuple(column_of(_numbers([row[i] for row in rows])) for i in range(arity))
-
-
-def _numbers(texts: list[str]) -> list[int] | list[float] | list[str]:
-    for kind in (int, float):
-        try:
-            return [kind(text) for text in texts]  # type: ignore[return-value]
-        except ValueError:
+def _of_atoms(found: Observations, program: Program, stream: str | int) -> Iterator[FactTable]:
+    """The facts of a stream that came as atoms, as tables."""
+    for shape in shapes_of(found.modes)[0].values():
+        arguments, value = shape.parts
+        template = program.input_names.get((shape.mode.subject, len(arguments)))
+        own = [[plain_value(term) for term in values] for values, owner in found.rows.get(shape.text, ())
+               if owner in (None, stream)]
+        if template is None or shape.time is None or not own:
             continue
-    return texts
+        kind = program.model.inputs[template]
+        if kind == "interval":
+            raise EventideError(f"the background knowledge reads intervals of {shape.mode.subject}, but the examples "
+                                "have it at time-points; give it as a table with the columns start and end")
+        leaves = [*arguments, *([] if value is None else [value])]
+        columns = [column_of([row[int(leaf.name)] if isinstance(leaf, Variable) else plain_value(leaf) for row in own])
+                   for leaf in leaves]
+        times = np.array([row[shape.time] for row in own])
+        yield FactTable(shape.mode.subject, kind, times, tuple(columns[: len(arguments)]),
+                        value=None if value is None else columns[-1])
 
 
 # -- Answer Set Programming --------------------------------------------------------------------------------------------
@@ -162,6 +204,8 @@ def _with_asp(found: Observations, files: Sequence[str]) -> Observations:
     """The observations with the atoms of the answer set in the place of the facts, stream by stream."""
     inputs, labels = shapes_of(found.modes)
     texts = {path: rule_text(path) for path in files}
+    for path, text in texts.items():
+        _check_letters(path, text)
     points = found.observed(list(inputs.values()))
     tables = [found.table(shape, points) for shape in inputs.values()]
     new = Observations(found.modes, [part for part in found.parts if part.facts.name in labels], {},
@@ -199,12 +243,26 @@ def _text(term: Term) -> str:
     if isinstance(term, Compound) and term.functor == "=":
         return _text(term.args[0]) if term.args[1] == Atom("true") else f"eq({', '.join(map(_text, term.args))})"
     if isinstance(term, Compound):
+        if not _PLAIN_NAME.match(term.functor):
+            raise EventideError(f"Answer Set Programming has no name {term.functor}: names have letters from a to z, "
+                                "digits and _, and begin with a small letter")
         return f"{term.functor}({','.join(map(_text, term.args))})"
     return str(term) if isinstance(term, Number) else _quoted(str(term), '"')
 
 
 def _quoted(name: str, mark: str = "'") -> str:
-    return name if _PLAIN_NAME.match(name) else mark + name.replace("\\", "\\\\").replace(mark, f"\\{mark}") + mark
+    if _PLAIN_NAME.match(name) and name != "not":
+        return name
+    return mark + name.replace("\\", "\\\\").replace(mark, f"\\{mark}").replace("\n", "\\n") + mark
+
+
+def _check_letters(path: str, text: str) -> None:
+    """Refuse letters that clingo does not know: it would cut its message amid one, which ends the whole process."""
+    for piece in _ASP_PIECE.finditer(text):
+        if piece.lastgroup == "other":
+            raise input_error("unknown-letter", f"the letter '{piece.group()}' outside of a text", path,
+                              text.count("\n", 0, piece.start()) + 1,
+                              hint=f'clingo knows names of letters from a to z; write texts as "{piece.group()}"')
 
 
 def _answer(texts: Mapping[str, str], facts: str) -> list[Term]:

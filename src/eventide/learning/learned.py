@@ -16,7 +16,7 @@ from eventide.errors import EventideError, InputError, refuse_errors
 from eventide.formats.expected import TimeUnit
 from eventide.formats.files import rule_text
 from eventide.formats.results import whole_file
-from eventide.learning.background import observations_of
+from eventide.learning.background import is_asp, observations_of
 from eventide.learning.committee import Committee, Votes
 from eventide.learning.examples import Examples
 from eventide.learning.learnable import unlearnable
@@ -135,8 +135,12 @@ class Learned:
 
     @property
     def program(self) -> Program:
-        """The rules as a program, with the background knowledge they were learnt with."""
-        return parse(self.text, background=self._background, source="<learnt rules>")
+        """The rules as a program, with the background knowledge they were learnt with.
+
+        What clingo derived is among the `facts` instead.
+        """
+        given = [each for each in self._background if not is_asp(each)]
+        return parse(self.text, background=given, source="<learnt rules>")
 
     def predict(self, examples: object = None, *, target: str | None = None) -> pa.Table:
         """The intervals that the rules find in examples (None: those they were learnt from), which need no labels.

@@ -198,7 +198,8 @@ class Observations:
         for shape in shapes:
             for values, owner in self.rows.get(shape.text, ()):
                 if shape.time is not None:
-                    found.setdefault(0 if owner is None else owner, []).append(np.array([_plain(values[shape.time])]))
+                    time = np.array([plain_value(values[shape.time])])
+                    found.setdefault(0 if owner is None else owner, []).append(time)
         return {stream: np.unique(np.concatenate(times)) for stream, times in found.items()}
 
     def table(self, shape: Shape, points: Mapping[str | int, Array]) -> Table:
@@ -214,18 +215,22 @@ class Observations:
             about = part.facts.name, len(part.facts.args)
             if shape.time is not None and about == (shape.mode.subject, len(arguments)):
                 facts, stream = _at_points(part, points)
-                leaves, cells = [*arguments], [*map(_array, facts.args)]
+                leaves, cells = [*arguments], [*map(as_array, facts.args)]
                 if facts.value is not None and value is not None:
-                    leaves, cells = [*leaves, value], [*cells, _array(facts.value)]
+                    leaves, cells = [*leaves, value], [*cells, as_array(facts.value)]
                 rows = _place(leaves, cells, columns)
                 columns[shape.time].append(facts.time[rows])
                 streams.append(stream[rows])
         atoms = self.rows.get(shape.text, ())
         for place, column in enumerate(columns if atoms else ()):
-            column.append(np.array([_plain(values[place]) for values, _ in atoms]))
+            column.append(np.array([plain_value(values[place]) for values, _ in atoms]))
         if atoms:
             streams.append(np.array([0 if stream is None else stream for _, stream in atoms]))
         full = [[each for each in column if each.shape[0]] for column in columns]
+        for where, parts in zip(shape.mode.places, full, strict=True):
+            if len({each.dtype.kind in "if" for each in parts}) > 1:
+                raise EventideError(f"{shape.mode}, {where} is a number in some tables and text in others; give all "
+                                    "its values as one kind")
         several = self.streams() != (0,) and shape.time is not None
         named = np.concatenate([each for each in streams if each.shape[0]] or [np.empty(0, np.int64)])
         return table(str(shape.mode), *(np.concatenate(each) if each else [] for each in full),
@@ -312,7 +317,7 @@ class _Reader:
         elif name is not None and any(shape.time is None and shape.mode.subject == name for shape in self.shapes):
             (relation,) = read_background({name: source} if path is None else f"{name}={path}",
                                           time_unit=self.time_unit)
-            self.found.timeless[name, len(relation.columns)] = tuple(map(_array, relation.columns))
+            self.found.timeless[name, len(relation.columns)] = tuple(map(as_array, relation.columns))
         else:
             named = file_table(path, {}) if path is not None else memory_table(source, f"<{name or 'examples'}>")
             if named is None:
@@ -344,7 +349,8 @@ class _Reader:
             columns["end"] = [FOREVER if end is None and owner in fluents else end
                               for end, owner in zip(ends, owners, strict=True)]
         if "value" not in columns and not fluents.keys().isdisjoint(owners):
-            columns["value"] = [str(fluents[owner].parts[1]) if owner in fluents else None for owner in owners]
+            only = {each: self.only_value(each, given) for each in fluents.keys() & set(owners)}
+            columns["value"] = [None if owner is None else only.get(owner) for owner in owners]
         kinds: dict[str, Kind] = {each: kind for each, (kind, _) in self.reads.items()}
         kinds |= {each: "event" for each in self.known if each not in self.reads}
         kinds |= dict.fromkeys(fluents, "interval" if "end" in columns else "point")
@@ -361,6 +367,15 @@ class _Reader:
             assert part.rows is not None
             at = np.searchsorted(given.lines, part.rows)
             self.found.parts.append(Part(part, None if cells is None else cells[at]))
+
+    def only_value(self, fluent: str, given: NamedColumns) -> str | int | float:
+        """The value that the modes give a fluent, for a table without a column that says it."""
+        values = {value for shape in self.shapes if shape.mode.subject == fluent
+                  and (value := shape.parts[1]) is not None}
+        if len(values) > 1 or any(isinstance(value, Variable) for value in values):
+            raise input_error("missing-column", f"no column value, and {fluent} may have several", given.source, 1,
+                              hint="add a column value")
+        return plain_value(values.pop())
 
     def atoms(self, path: str) -> None:
         """The facts of a file of Answer Set Programming: a stream of its own."""
@@ -464,10 +479,12 @@ def _streams(raw: Raw, given: NamedColumns) -> Column:
         if cell is None:
             raise input_error("empty-field", "the stream is empty", given.source, int(given.lines[row]),
                               hint="every row of a table with streams names its own")
-    return np.array(cells)
+    return np.array([cell if isinstance(cell, str | int | float) and not isinstance(cell, bool) else str(cell)
+                     for cell in cells])
 
 
-def _array(column: Cells) -> Column:
+def as_array(column: Cells) -> Column:
+    """A column as an array; one with values of several kinds has objects."""
     if isinstance(column, Coded):
         values = np.array(column.values, None if len({type(value) for value in column.values}) == 1 else object)
         found: Column = values[column.codes] if values.shape[0] else np.empty(0, np.int64)
@@ -483,7 +500,8 @@ def _arrow(column: Cells) -> object:
     return pa.array([str(value) if several else value for value in column_values(column)])
 
 
-def _plain(term: Term) -> str | int | float:
+def plain_value(term: Term) -> str | int | float:
+    """A term as a cell of a table."""
     return term.value if isinstance(term, Number) else term.name if isinstance(term, Atom) else str(term)
 
 
@@ -492,7 +510,7 @@ def _place(leaves: Sequence[Term], cells: Sequence[Column], columns: list[list[C
     kept: Any = np.ones(cells[0].shape[0], np.bool_) if cells else slice(None)
     for leaf, each in zip(leaves, cells, strict=True):
         if not isinstance(leaf, Variable):
-            kept &= each == _plain(leaf)
+            kept &= each == plain_value(leaf)
     for leaf, each in zip(leaves, cells, strict=True):
         if isinstance(leaf, Variable):
             columns[int(leaf.name)].append(each[kept])
