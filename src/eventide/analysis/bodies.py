@@ -77,6 +77,11 @@ class BodyCompiler:
         places = (leaf.span for leaf in self.clause.leaves if isinstance(leaf, Variable) and leaf.name in names)
         return next((place for place in places if place is not None), self.clause.span)
 
+    def head_text(self, names: Sequence[str]) -> str:
+        """Some variables of the head as they are written there."""
+        nameless = {leaf.name for leaf in self.clause.leaves if isinstance(leaf, Variable) and leaf.anonymous}
+        return ", ".join(dict.fromkeys("_" if name in nameless else name for name in names))
+
     def near(self, names: Sequence[str]) -> str | None:
         """A variable of the conditions, not of the head, that is nearly one of some names."""
         heads = {leaf.name for leaf in self.clause.leaves if isinstance(leaf, Variable)}
@@ -266,9 +271,10 @@ class BodyCompiler:
                     arguments[-1] != Variable(self.time) or self.sources.defines(functor_of(condition.predicate)):
                 continue
             name, rest = functor_of(condition.predicate)[0], arguments[:-1]
-            event = Compound(name, rest) if rest else Atom(name)
-            self.model.diagnostics[:] = [each for each in self.model.diagnostics
-                                         if each.code != "missing-background" or each.span != condition.span]
+            inside = rest[0] if len(rest) == 1 and isinstance(rest[0], Compound) else None  # occurs(win(X), T)
+            event = inside or (Compound(name, rest) if rest else Atom(name))
+            self.model.diagnostics[:] = [each for each in self.model.diagnostics if each.span != condition.span
+                                         or each.code not in ("missing-background", "compound-argument")]
             return self.error("unbound-time", f"nothing in this rule says when it happens: {name} is no event here",
                               condition.span, f"write happensAt({term_text(event)}, {self.time})")
         return None
@@ -386,6 +392,10 @@ class BodyCompiler:
 
     def _check_time(self, condition: Happens | Boundary | Changed | Holds) -> None:
         time = condition.time
+        if isinstance(time, Number) and time == self.clause.time:
+            raise self.error("unbound-time", f"rules are about every time-point, not about {time} alone",
+                             time.span or condition.span,
+                             f"write a variable for the time, and T =:= {time} as a condition")
         if not isinstance(time, Variable) or time.name != self.time:
             about_it = any(getattr(each, "time", None) == self.clause.time for each in self.clause.body)
             raise self.error(

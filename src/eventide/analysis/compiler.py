@@ -49,7 +49,7 @@ class Compiler(Heads):
         if unbound:
             once = compiler.near(unbound)
             raise compiler.error(
-                "unsafe-variable", f"{', '.join(unbound)} of the head is bound by no condition",
+                "unsafe-variable", f"{compiler.head_text(unbound)} of the head is bound by no condition",
                 compiler.head_place(unbound), "use it in a condition, or declare for which values it is meant: "
                 f"grounding({written(clause)}=…) :- …" if once is None else
                 f"did you mean {once}, as in the conditions?")
@@ -307,7 +307,7 @@ class Compiler(Heads):
                 if node.sort != "points":
                     raise compiler.unbound_time()
                 if missing:
-                    raise compiler.error("unsafe-variable", f"{', '.join(missing)} of the head is bound by no "
+                    raise compiler.error("unsafe-variable", f"{compiler.head_text(missing)} of the head is bound by no "
                                          "condition", compiler.head_place(missing), "use it in a condition")
             except Rejected:
                 continue

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from eventide.algebra import nodes as n
 from eventide.analysis.inline import Predicate
 from eventide.analysis.model import Clause, Model, Rejected, are_plain, may_match, part_name
-from eventide.analysis.patterns import flatten, variables_in
+from eventide.analysis.patterns import flatten, leaf_count, name_of, variables_in
 from eventide.analysis.types import table_name
 from eventide.syntax.diagnostics import Span
 from eventide.syntax.printer import term_text
@@ -188,6 +188,8 @@ class Sources:
             hint = f"rules do not compute {name} over many facts: {_AGGREGATES[name.lower()]}"
         elif name not in known and name in _OF_PROLOG:
             hint = f"Prolog's {name} is not part of the language: {_OF_PROLOG[name]}"
+        elif (meant := self._temporal(predicate)) is not None:
+            hint = meant
         elif name in known:
             hint = f"{name} is known with {known[name]} arguments, here it has {arity}"
         else:
@@ -195,6 +197,18 @@ class Sources:
             hint = (f"did you mean {close[0]}/{known[close[0]]}?" if close else
                     f"give it as facts in a background file, or as a table with --background {name}=FILE.csv")
         self.model.report("error", "missing-background", f"nothing defines the predicate {name}/{arity}", span, hint)
+
+    def _temporal(self, predicate: Predicate) -> str | None:
+        """How a fluent or an event that stands as a condition of its own, `rich(X)` or `rich(X, T)`, is asked for."""
+        name, arity = predicate
+        fluents = {*self.simple, *self.parts, *(each for each, kind in self.model.inputs.items() if kind != "event")}
+        for count in (arity, arity - 1):
+            for template in sorted({*fluents, *self.derived, *self.model.inputs}):
+                if name_of(template) == name and leaf_count(template) == count and name not in self._arities():
+                    what, asked = ("a fluent", f"holdsAt({template}=…, T)") if template in fluents else \
+                        ("an event", f"happensAt({template}, T)")
+                    return f"{template} is {what}: it is asked for with {asked}"
+        return None
 
     def dynamic_domain(self, predicate: Predicate) -> n.Node | None:
         """The rows of a domain that the input fills: arguments of input facts whose `grounding` mentions it."""

@@ -11,6 +11,7 @@ from eventide.analysis.bodies import BodyCompiler
 from eventide.analysis.model import Clause, Model, Rejected
 from eventide.analysis.patterns import pair_leaves, substitute, variables_in
 from eventide.analysis.sources import Sources
+from eventide.syntax.printer import term_text
 from eventide.syntax.terms import Atom, Compound, ListTerm, Number, Term, Variable
 from eventide.syntax.trees import (
     Allen,
@@ -26,6 +27,9 @@ from eventide.syntax.trees import (
     Is,
     Not,
 )
+
+_MEANT = {"+": "union_all([{}, {}], I)", "-": "relative_complement_all({}, [{}], I)", "*": "intersect_all([{}, {}], I)"}
+"""What operators between lists of intervals are to be."""
 
 
 class StaticCompiler(BodyCompiler):
@@ -55,13 +59,14 @@ class StaticCompiler(BodyCompiler):
             rows = self.rows(self.conditions, n.Keys(result), wanted=wanted)
             missing = [v for v in wanted if v not in n.names(rows.fields)]
             if missing and self.unlisted:
-                message = (f"{', '.join(missing)} of the head is bound by nothing, and no grounding lists "
+                message = (f"{self.head_text(missing)} of the head is bound by nothing, and no grounding lists "
                            f"{self.clause.template}: it is left out")
                 self.model.report("warning", "left-out", message, self.head_place(missing),
                                   "add a grounding declaration as the other fluents have, or remove the rule")
                 raise Rejected
             if missing:
-                raise self.error("unsafe-variable", f"{', '.join(missing)} of the head is bound by nothing in the rule",
+                raise self.error("unsafe-variable",
+                                 f"{self.head_text(missing)} of the head is bound by nothing in the rule",
                                  self.head_place(missing), "use it in a condition, or add a grounding declaration")
             columns = tuple(dict.fromkeys([*n.names(result.fields), *wanted]))
             result = n.Join(result, n.Project(rows, columns))
@@ -76,6 +81,9 @@ class StaticCompiler(BodyCompiler):
         if isinstance(term, ListTerm) and not term.items:
             raise self.error("empty-list", "an empty list of intervals makes this rule empty", span,
                              "use an interval variable bound by holdsFor")
+        if isinstance(term, Compound) and term.functor in _MEANT and len(term.args) == 2:
+            raise self.error("unbound-interval", f"{term_text(term)} is no list of intervals",
+                             term.span or span, f"write {_MEANT[term.functor].format(*map(term_text, term.args))}")
         name = term.name if isinstance(term, Variable) else str(term)
         raise self.error("unbound-interval", f"the interval variable {name} is bound by nothing before this point",
                          span, "bind it by holdsFor(F=V, I) or an interval operation")

@@ -114,7 +114,7 @@ def at_the_place(text: str, at: int) -> Found | None:
         return Found("left-open", f"'{tag.group()}' stands for something that is yet to be written", at, tag.end(),
                      "write it out, or remove it")
     name = _SIGIL.match(text, at)
-    if name is not None and not text[at - 1:at].isalnum():
+    if name is not None and not text[at - 1:at].isalnum() and not text[:at].endswith((")", "]")):
         return Found("unknown-character", f"'{name.group()}' is no variable", at, name.end(),
                      f"a variable begins with a capital letter: {name.group(1)[0].upper()}{name.group(1)[1:]}")
     return None

@@ -241,6 +241,9 @@ class HeadReader(Shapes):
         name = functor_of(head)[0]
         if isinstance(head, Compound) and self.looks_temporal(head, body):
             near = closest(name, tuple(HEADS))
+            if near == name:  # so common a name that it may be a predicate, but this is about a fluent
+                self.fits(head, name, head.args, HEADS[name])
+                return []
             if near is not None:
                 self.error("misspelt-head", f"unknown kind of rule '{name}'", head, f"did you mean '{near}'?")
                 return []

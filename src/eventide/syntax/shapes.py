@@ -97,9 +97,13 @@ class Shapes:
         elif isinstance(term, Variable):
             self.error("variable-fluent", f"the fluent is the variable {term}", term,
                        "write the fluent and its value, such as moving(Vessel)=true")
-        elif isinstance(term, Compound) and term.functor in ("==", "=:=", "\\=", "is", "=<", "<", ">", ">="):
+        elif isinstance(term, Compound) and term.functor in ("==", "=:=", "\\=", "is", "=<", "<", ">", ">=", ":"):
             self.error("missing-value", f"'{term.functor}' does not give a fluent its value", term,
                        f"write {term_text(term.args[0], 699)}={term_text(term.args[-1], 699)}")
+        elif isinstance(term, Compound) and term.functor in ("\\+", "not") and has_pair(term):
+            inside = tight_text(term.args[0])
+            self.error("missing-value", f"'{term.functor}' stands before a condition, not before its fluent", term,
+                       f"write \\+ holdsAt({inside}, T); what ends a fluent is terminatedAt({inside}, T)")
         elif isinstance(term, Atom | Compound):
             self.error("missing-value", f"the fluent {term_text(term)} has no value", term,
                        f"write {term_text(term, 699)}=true, or another value")

@@ -29,6 +29,9 @@ _OPERATIONS = {"∩": "intersect_all([I1, I2], I)", "∪": "union_all([I1, I2], 
                "∖": "relative_complement_all(I1, [I2], I)",
                "∈": "member(X, [a, b])", "∀": "\\+ (Condition, \\+ Other)", "∃": "the condition alone"}
 _PERCENT = re.compile(r"[ \t]*%[ \t]*::")
+_AGGREGATES = {"count": "count with findall(X, Goal, List), length(List, N), and compare N",
+               **dict.fromkeys(("sum", "min", "max", "avg"),
+                               "rules do not compute over many facts: give it as an argument of an event")}
 _KINDS = frozenset({"event", "events", "fluent", "fluents", "input", "output", "entity", "type", "var", "declare"})
 _NAMES = ("happensAt", "holdsAt", "holdsFor", "initiatedAt", "terminatedAt", "initially", "grounding", "findall")
 
@@ -313,12 +316,29 @@ def not_a_term(tokens: list[Token], at: int) -> SyntaxProblem:
     return _problem("missing-operand", f"a term is missing before {shown}", token, f"write a term {after}")
 
 
+def _two_points(tokens: list[Token], at: int) -> SyntaxProblem:
+    """A number such as `1.000.000`, whose points part thousands."""
+    parts = [tokens[at - 1]]
+    for token in tokens[at:]:
+        if token.start != parts[-1].end or (token.text != "." and token.kind != "number"):
+            break
+        parts.append(token)
+    parts = parts if parts[-1].kind == "number" else parts[:-1]
+    whole = "".join(part.text for part in parts)
+    digits = whole.split(".")
+    hint = f"write {''.join(digits)}" if all(len(each) == 3 for each in digits[1:]) else \
+        "dates and versions are words: quote it"
+    return SyntaxProblem("bad-number", "a number has one '.' only", parts[0].start, parts[-1].end, hint)
+
+
 def _bad_character(tokens: list[Token], at: int) -> SyntaxProblem:
     token = tokens[at]
     if token.text in "'\"":
         return open_quote(token)
     if token.text == ".":
         if at + 1 < len(tokens) and tokens[at + 1].kind == "number":
+            if at and tokens[at - 1].kind == "number" and tokens[at - 1].end == token.start:
+                return _two_points(tokens, at)
             return _problem("bad-number", "a number cannot begin with '.'", token, f"write 0.{tokens[at + 1].text}")
         if at + 1 < len(tokens) and tokens[at + 1].kind != "stop":
             before, behind = tokens[at - 1] if at else token, tokens[at + 1]
@@ -345,6 +365,9 @@ def _bad_character(tokens: list[Token], at: int) -> SyntaxProblem:
     if token.text in _LOOKALIKES:
         return _problem("unknown-character", f"'{token.text}' is not part of the language", token,
                         f"write {_LOOKALIKES[token.text]} instead")
+    if token.text == "#" and at + 1 < len(tokens) and tokens[at + 1].text in _AGGREGATES:
+        return SyntaxProblem("unknown-character", f"'#{tokens[at + 1].text}' is not part of the language", token.start,
+                             tokens[at + 1].end, _AGGREGATES[tokens[at + 1].text])
     if token.text == "#" and (at == 0 or tokens[at - 1].end < token.start):
         return _problem("unknown-comment", "'#' does not begin a comment", token, "a comment begins with '%'")
     return _problem("unknown-character", f"unexpected character {token.text!r}", token,

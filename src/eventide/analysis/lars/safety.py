@@ -13,8 +13,8 @@ def check_safety(model: LarsModel) -> None:
         bound = bound_variables(rule)
         told: set[str] = set()
         if rule.head is not None:
-            named = {v.name: v for e in rule.comparisons if e.left in (rule.head.time, *_args(rule.head.atom))
-                     for v in variables_of(e.right)}
+            computed = {str(each) for each in (rule.head.time, *_args(rule.head.atom)) if not str(each).isidentifier()}
+            named = {v.name: v for e in rule.comparisons if str(e.left) in computed for v in variables_of(e.right)}
             for variable in (*rule.head.variables(), *named.values()):
                 _tell(model, variable, bound, told, "of the head", "let an atom of the body have it: "
                       "'h at T :- a at T [5].'" if variable == rule.head.time else

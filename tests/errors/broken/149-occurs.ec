@@ -1,0 +1,1 @@
+initiatedAt(rich(X)=true, T) :- occurs(win(X), T).

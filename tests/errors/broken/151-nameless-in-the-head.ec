@@ -1,0 +1,1 @@
+initiatedAt(rich(_)=true, T) :- happensAt(win(X), T).

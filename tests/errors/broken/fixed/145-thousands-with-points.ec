@@ -1,0 +1,3 @@
+initiatedAt(rich(X)=true, T) :-
+    happensAt(win(X, Amount), T),
+    Amount > 1000000.

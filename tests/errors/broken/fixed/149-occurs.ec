@@ -1,0 +1,1 @@
+initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).
