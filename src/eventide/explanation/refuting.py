@@ -433,8 +433,8 @@ class Refuter:
                   wanted: bool) -> Iterator[Reason]:
         """The operands that decide whether an operation holds; of others that must hold, only that they do."""
         operation, base = condition.operation, condition.base
-        first = condition.inputs if base is None else (base,)
-        taken = condition.inputs if operation not in ("intersect", "union", "same") and base is not None else ()
+        taken = condition.inputs if operation in ("complement", "relative_complement") else ()
+        first = (base,) if base is not None else () if taken else condition.inputs
         for term in first:
             if isinstance(term, Variable):
                 holds = bool(self._at(follower, term.name, binding, at))
