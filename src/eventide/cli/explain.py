@@ -44,7 +44,7 @@ def explain(
     ties: Annotated[Literal["termination", "initiation"], typer.Option(
         help="Which wins when both happen at one time-point.")] = "termination",
     horizon: Annotated[Fraction | None, typer.Option(
-        metavar="T", help="With `.mtl`: the time up to which is asked [default: as for `run`].",
+        metavar="T", help="With `.mtl`: the time up to which is asked [default: as far as needed].",
         parser=time_or_length)] = None,
     depth: Annotated[int | None, typer.Option(
         metavar="N", help="Unfold the proof so many rules deep [default: to the facts].", min=1)] = None,

@@ -108,8 +108,8 @@ class _Answer:
     def __init__(self, program: MtlProgram, facts: DenseFacts, template: str, args: Args, at: Fraction,
                  horizon: Fraction | None) -> None:
         self.case = MetricCase(program, facts, template, at, horizon)
-        if self.case.whole.run.cut:  # recursion without end is followed as far as a run does, and to the time asked for
-            horizon = max(program.materialisation(facts).last_asked, at)
+        if self.case.whole.run.cut:  # recursion without end is followed as a run does, as far beyond the time asked for
+            horizon = max(program.materialisation(facts).last_asked, at + (program.compiled.furthest or 1))
             self.case = MetricCase(program, facts, template, at, horizon)
         self.template, self.at = template, at
         self.cell = self.case.clock.cell(at)
@@ -146,9 +146,10 @@ class _Answer:
 
     def _extent(self, world: MetricWorld, stretch: Stretch) -> str:
         when = self.case.clock.when(stretch)
-        if when.startswith("at ") and stretch.end != NEVER:
-            return "only then"
-        return f"{when} at least: the horizon is {world.run.until}" if stretch.end == world.last != NEVER else when
+        is_instant = stretch.end - stretch.start == 1
+        if stretch.end == world.last != NEVER:
+            return f"{'then' if is_instant else when} at least: the horizon is {world.run.until}"
+        return "only then" if is_instant else when
 
     def _needed(self, facts: list[FactId], fact: FactId) -> Reason:
         """What would be so without a fact that the proof does not name."""

@@ -113,17 +113,20 @@ class MetricProver:
 
     def _pieces(self, template: str, args: Args, now: Stretch) -> Iterator[tuple[Stretch, FactId | Application]]:
         """Facts and applications of rules that cover a stretch, always the one that lasts longest."""
-        times, at = self.world.times(template, args), now.start
+        times, at, place = self.world.times(template, args), now.start, 0
         facts = self.world.facts_like(template.partition("(")[0], args)
+        longest: tuple[Stretch, FactId] | None = None
         while at < now.end:
-            rest = Stretch(at, now.end)
+            while place < len(facts) and facts[place][0].start <= at:
+                if longest is None or facts[place][0].end > longest[0].end:
+                    longest = facts[place]
+                place += 1
             best: FactId | Application | None = None
             end = at
-            for span, id_ in facts:
-                if span.start <= at < span.end and (span.end > end or (span.end == end and id_ in self.used)):
-                    best, end = id_, span.end
+            if longest is not None and longest[0].end > at:
+                best, end = longest[1], longest[0].end
             if end < now.end:
-                applied = self._longest(template, args, rest, times.rank(at))
+                applied = self._longest(template, args, Stretch(at, now.end), times.rank(at))
                 if applied is not None and applied.head.end > end:
                     best, end = applied, applied.head.end
             assert best is not None, f"no proof of {template}{args} at {at}"
@@ -235,7 +238,8 @@ def rule_reason(world: MetricWorld, number: int, reasons: Sequence[Reason], bind
     known: dict[str, Term] = {**head, **binding}
     texts = world.case.texts
     span = rule.span
-    text = str(rule) if span is None else source_text(texts.get(span.source, ""), span.line, span.column, span.end_line)
+    text = "%" if span is None else source_text(texts.get(span.source, ""), span.line, span.column, span.end_line)
+    text = str(rule).rstrip(".") if "%" in text else text  # a comment inside
     return Reason("rule", f"rule for {rule.head.name.removesuffix(SURE)}", tuple(reasons), holds,
                   rule=AppliedRule(text, span), bindings=bindings_text(known))
 

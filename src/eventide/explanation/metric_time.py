@@ -6,6 +6,7 @@ Here are few stretches at a time, as proofs name them; the engine has the same o
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Literal, NamedTuple
@@ -110,8 +111,10 @@ def since(reach: Reach, left: Sequence[Stretch], right: Sequence[Stretch]) -> It
             yield second, None
         if reach.high == 0:
             continue
-        for first in left:
-            around = closure(first)
+        for place in range(bisect_left(left, second.start, key=lambda first: first.end), len(left)):
+            if left[place].start > second.end:
+                break
+            around = closure(left[place])
             seen = second.common(around)
             found = None if seen is None else reach.without_now().dilated(seen).common(around)
             if found is not None:
@@ -153,8 +156,17 @@ def gaps(stretches: Sequence[Stretch], within: Stretch) -> list[Stretch]:
 
 
 def common_parts(a: Sequence[Stretch], b: Sequence[Stretch]) -> list[Stretch]:
-    """What two lists of stretches have in common."""
-    return joined(part for one in a for other in b if (part := one.common(other)) is not None)
+    """What two lists of stretches, each in order and apart, have in common."""
+    found: list[Stretch] = []
+    place = 0
+    for one in a:
+        while place < len(b) and b[place].end <= one.start:
+            place += 1
+        at = place
+        while at < len(b) and b[at].start < one.end:
+            found.append(Stretch(max(one.start, b[at].start), min(one.end, b[at].end)))
+            at += 1
+    return found
 
 
 class Clock(NamedTuple):
