@@ -118,7 +118,7 @@ def test_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ("holdsAt(proud(ann)=true, 8)", "ask for proud(ann)=true alone; the time is given apart (--at)"),
     ("\\+ proud(ann)", "ask for proud(ann) alone"),
     ("proud(ann)==true", "write proud(ann)=true"),
-    ("proud(ann lee)", "names with spaces or other signs stand in quotes"),
+    ("proud(ann lee)", "names with spaces or signs stand in quotes"),
 ])
 def test_wrong_questions(folder: Path, capsys: pytest.CaptureFixture[str], question: str, message: str) -> None:
     assert main(["explain", "rules.ec", "--events", "events.csv", "--fluent", question, "--at", "8"]) == 1

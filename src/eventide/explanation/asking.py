@@ -249,7 +249,7 @@ def parsed_question(program: Program, text: str) -> tuple[str, list[str]]:
     clauses, problems = read_clauses(f"{text.rstrip().rstrip('.')} .", "question")
     term = clauses[0].head if len(clauses) == 1 and not problems and clauses[0].body is None else None
     if not isinstance(term, Atom | Compound):
-        quoted = "; names with spaces or other signs stand in quotes, such as owns(ann,'old car')" if "(" in text else ""
+        quoted = "; names with spaces or signs stand in quotes, such as owns(ann,'old car')" if "(" in text else ""
         raise InputError(f"'{text}' is no fluent with its value, such as rich(ann)=true{quoted}")
     if isinstance(term, Compound) and term.functor in ("==", ":", "is") and len(term.args) == 2:
         raise InputError(f"write {term_text(term.args[0])}={term_text(term.args[1])}: a value is given with '='")
