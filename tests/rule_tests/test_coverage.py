@@ -91,6 +91,23 @@ def test_a_trigger_is_not_asked_to_be_false_where_a_value_is_named_before_it(tmp
         (1, False)]
 
 
+def test_a_count_is_asked_to_be_false_only_where_its_number_is_known(tmp_path: Path) -> None:
+    (tmp_path / "rules.ec").write_text("""\
+initiatedAt(many=true, T) :-
+    happensAt(end, T),
+    findall(X, happensAt(win(X), T), L), length(L, N),
+    N > 1.
+initiatedAt(two=true, T) :-
+    happensAt(end, T),
+    findall(X, happensAt(win(X), T), L), length(L, 2).
+""")
+    lines = 'program rules.ec\ntest "t"\ngiven\n 3 end\nthen\n many=true never\n'
+    tests = Tests(read(lines, str(tmp_path / "t.ectest")))
+    found = Coverage(tests.program)
+    found.add(tests.file.tests[0])
+    assert [seen(found)[line] for line in (3, 4, 7)] == [["T"], ["·F"], ["·F"]]
+
+
 def test_alternatives_of_a_rule_count_by_themselves(tmp_path: Path) -> None:
     found = coverage(tmp_path, BUY + "at 9\nthen\n mood(ann)=good [2, inf)\n")
     rule = next(rule for rule in found.rules.values() if rule.span.line == 11)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eventide.algebra import nodes as n
-from eventide.analysis.bodies import BodyCompiler, Step
+from eventide.analysis.bodies import BodyCompiler, Step, Tally
 from eventide.analysis.compiler import Compiler
 from eventide.analysis.model import Clause, Model, Rejected
 from eventide.analysis.origins import clause_nodes
@@ -70,7 +70,9 @@ class _Recorder(BodyCompiler):
         return isinstance(condition, Function) and bool(condition.outputs)
 
     def _looks_up(self, condition: Step, node: n.Node) -> bool:
-        """Whether a condition looks values up in the background, so that nobody expects it to be false."""
+        """Whether a condition looks values up in the background, so that nobody expects it to be false, or counts."""
+        if isinstance(condition, Tally) and isinstance(condition.amount, Variable):
+            return condition.amount.name not in self._bound(node)  # there is always a number, if only 0
         return isinstance(condition, Call) and not set(variables_in(condition)) <= self._bound(node)
 
 
