@@ -62,3 +62,10 @@ def test_contradictions_and_contexts_are_told() -> None:
 def test_wrong_questions(atom: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         explain_environments(ev.parse(RULES, language="lars"), [(1, ["a(p)"])], atom, 2)
+
+
+def test_what_is_written_alike_but_is_text_is_told() -> None:
+    program = ev.parse("y(X) :- a(X) [4].", language="lars")
+    stream = [(1, ['a("3")'])]
+    assert 'y("3") holds: what is in quotes is text, not a number' in ev.explain(program, stream, "y(3)", at=2).text()
+    assert ev.explain(program, stream, 'y("3")', at=2).holds

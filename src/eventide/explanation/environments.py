@@ -69,6 +69,11 @@ def explain_environments(program: LarsProgram, events: object, atom: str, at: in
         found = []
     reasons = [_environment(number, one, places) for number, one in enumerate(found, 1)] or \
         _Without(program, contexts, places, at).reasons(name, row)
+    if not holds and not some:
+        others = {other for context in maximal for predicate, other, time in context.certain
+                  if (predicate, time) == (name, at) and other != row and list(map(str, other)) == list(map(str, row))}
+        reasons += [Reason("note", f"{ground_text(name, other)} holds: what is in quotes is text, not a number")
+                    for other in sorted(others, key=str)]
     conflicts = [] if holds or not found else _conflicts(contexts, found)
     reasons += [_conflict(conflict, places) for conflict in conflicts]
     claim = f"{text} {'holds' if holds or some else 'does not hold'} at {at}"
