@@ -288,6 +288,8 @@ def test_revisions_that_use_up_their_effort_become_rare(monkeypatch: pytest.Monk
     ({"method": "woded"}, "method is one of woled, oled, not 'woded'"),
     ({"memory": 0}, "memory is at least 1"), ({"ties": 2.0}, "ties lies between 0 and 1"),
     ({"hoeffding_delta": 0.0}, "hoeffding_delta lies between"), ({"literal_costs": 2}, "did you mean 'literal_cost'"),
+    ({"literal_cost": 1 << 62}, "at most 1000000000"), ({"effort": 10**30}, "effort is at most"),
+    ({"conflicts": 1 << 31}, "conflicts is at most"), ({"thresholds": 1 << 40}, "thresholds is at most 4096"),
 ])
 def test_wrong_settings_are_told(changes: dict[str, Any], problem: str) -> None:
     with pytest.raises(EventideError, match=problem):

@@ -20,6 +20,8 @@ Carry = Literal["inferred", "labels", "nothing"]
 _CHOICES: dict[str, tuple[str, ...]] = {
     "method": get_args(Method), "inference": MODES, "induction": get_args(Induction), "weighting": get_args(Weighting),
     "objective": get_args(Objective), "carry": get_args(Carry), "score": SCORES}
+_MOST = dict.fromkeys(("literal_cost", "missed_cost", "false_cost"), 10**9) | {
+    "effort": 1 << 62, "conflicts": (1 << 31) - 1, "thresholds": 4096}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,10 @@ class Settings:
                             ("least_seen", 0), ("prune_after", 1), ("patience", 0)):
             if getattr(self, name) < least:
                 raise EventideError(f"{name} is at least {least}, not {getattr(self, name)}")
+        for name, most in _MOST.items():  # what can be counted
+            value = getattr(self if hasattr(self, name) else self.search, name)
+            if value > most:
+                raise EventideError(f"{name} is at most {most}, not {value}")
         for name in ("least_covered", "prune_precision", "least_gain", "ties"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise EventideError(f"{name} lies between 0 and 1, it is not {getattr(self, name)}")
