@@ -45,10 +45,24 @@ def test_streams_are_learnt_from_apart(spark: Any) -> None:
             wrong()
 
 
+def test_times_may_be_frames_of_videos(spark: Any) -> None:
+    modes = "modeh(initiatedAt(rich(+p),+time))\nmodeh(terminatedAt(rich(+p),+time))\nmodeb(happensAt(win(+p),+time))"
+    wins = spark.createDataFrame([("a", 1, "ann"), ("b", 4, "bob")], "video string, frame bigint, who string")
+    days = spark.createDataFrame([("a", 1, "zoe"), ("a", 2, "ann"), ("b", 5, "bob")],
+                                 "video string, time bigint, who string")
+    frames = {"win": wins, "rich": days}
+    learnt = ev.learn(modes + "\ninputPredicate(happensAt(day(+p),+time))", frames | {"day": days},
+                      mistakes_allowed=0, literal_cost=0)
+    assert [(row["stream"], row["args"], row["start"]) for row in learnt.predict(frames).to_pylist()] == [
+        ("a", "ann", 2), ("b", "bob", 5)]
+
+
 def test_what_cannot_be_learnt_from_is_told(spark: Any) -> None:
     wins = spark.createDataFrame([(1, "ann")], "time bigint, who string")
-    with pytest.raises(InputError, match="none of the DataFrames has a column time or start"):
+    with pytest.raises(InputError, match="none of the DataFrames has a column time, start or frame"):
         ev.learn(activity.MODES, {"dist": wins.drop("time")})
+    with pytest.raises(InputError, match=r"the table meet has no column stream .*, but walking does"):
+        ev.learn(activity.MODES, {"walking": wins.selectExpr("'a' AS stream", "*"), "meet": wins})
     with pytest.raises(InputError, match="give DataFrames only"):
         ev.learn(activity.MODES, {"walking": wins, "meet": "labels.csv"})
     with pytest.raises(InputError, match="leave out members"):

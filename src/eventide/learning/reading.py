@@ -400,14 +400,19 @@ class _Reader:
         atoms = [stream for rows in self.found.rows.values() for _, stream in rows if stream is not None]
         if unnamed and (named or atoms):
             others = f"{named[0]} does" if named else f"{atoms[0]}{ASP[0]} is a stream of its own"
-            raise InputError(f"the table {unnamed[0]} has no column stream (or video), but {others}; "
-                             "all facts with a time have a stream, or none")
+            raise no_stream(unnamed[0], others)
 
     def no_labels(self, name: str) -> None:
         """Say that nothing labels a fluent."""
         near = did_you_mean(name, tuple(dict.fromkeys(self.seen)), "")
         raise InputError(f"no example is labelled with {name}; give a table {name}=FILE with the columns time and its "
                          f"arguments, or start, end and its arguments{f'; {near}' if near else ''}")
+
+
+def no_stream(table: str, others: str) -> InputError:
+    """What is said of a table whose facts are in no stream, while those of `others` are."""
+    return InputError(f"the table {table} has no column stream (or video), but {others}; "
+                      "all facts with a time have a stream, or none")
 
 
 def add_atom(found: Observations, shapes: Sequence[Shape], atom: Term, stream: str | int | None) -> None:

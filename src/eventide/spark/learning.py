@@ -23,14 +23,13 @@ from eventide.learning.learned import Learned, Progress, Target, has_frames
 from eventide.learning.learner import Learner
 from eventide.learning.modes import Modes
 from eventide.learning.prediction import predicted
-from eventide.learning.reading import STREAMS
+from eventide.learning.reading import STREAMS, TIMES, no_stream
 from eventide.learning.settings import Settings
 from eventide.spark.failures import carrying, clear_failures
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_TIMES = ("time", "start")
 _PACKED = "stream string, name string, rows binary"
 _FOUND = "stream string, found binary"
 
@@ -108,8 +107,16 @@ class _Given(NamedTuple):
     frame: DataFrame
 
     @property
+    def about(self) -> str:
+        return "of events" if self.name is None else self.name
+
+    @property
+    def has_streams(self) -> bool:
+        return any(name in self.frame.columns for name in STREAMS)
+
+    @property
     def timed(self) -> bool:
-        return any(name in self.frame.columns for name in _TIMES)
+        return any(name in self.frame.columns for name in ("time", *TIMES))
 
 
 def _given(examples: object, name: str | None = None) -> Iterator[_Given]:
@@ -134,7 +141,12 @@ class _Streams:
     def __enter__(self) -> _Streams:
         timed = [each for each in self._tables if each.timed]
         if not timed:
-            raise InputError("none of the DataFrames has a column time or start, so there is nothing to learn from")
+            raise InputError("none of the DataFrames has a column time, start or frame, so there is nothing to learn "
+                             "from")
+        named = [each.about for each in timed if each.has_streams]
+        for each in timed if named else ():
+            if not each.has_streams:
+                raise no_stream(each.about, f"{named[0]} does")
         with clear_failures():
             shared = {}
             for each in self._tables:
