@@ -109,6 +109,8 @@ def test_thresholds_are_those_of_a_table_or_quantiles() -> None:
         f"near({a}, {b}, {d}, T)" for a, b in (("X", "Y"), ("Y", "X")) for d in (7, 25)]
     found = language_of(modes, examples_with(facts, modes), thresholds=3)
     assert [str(each[0]) for each in found.conditions[:3]] == [f"near(X, Y, {d}, T)" for d in (25, 50, 74)]
+    nothing_listed = language_of(modes, examples_with(facts, modes, dist=[]), thresholds=3)
+    assert nothing_listed.conditions == found.conditions
 
 
 def test_bottom_rules_of_the_user_are_the_language() -> None:

@@ -199,7 +199,7 @@ def _constants(mode: Mode, at: int, examples: Examples, thresholds: int) -> list
     probe = mode.filled([Variable("_") for _ in mode.places])
     for facts in examples.facts:
         if facts.threshold == at and facts.mode.constants(probe) is not None:
-            if type_ in examples.domains:
+            if len(examples.domains.get(type_, ())):  # a table that lists none is none
                 break
             compared = facts.codes[at]
             if not compared.shape[0]:
