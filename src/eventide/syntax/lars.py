@@ -248,8 +248,11 @@ class _ClauseReader(Expressions):
                                "conclude at a time with 'h at T :- …'; windows belong to the body")
         if time is None and self.taken("at"):
             time = self.time()
-        if self.next.text == "<-":
-            raise self.problem("unknown-arrow", "'<-' is not the arrow of rules", self.next, "write ':-'")
+        if self.next.text == "=" and any(each.text == ":-" for each in self.tokens[self.at:]):
+            raise self.problem("unexpected", "an atom has no value", self.next, "make it an argument: h(X,3)")
+        if self.next.text in ("<-", "=", "if", "when", ":") and self.next.kind != "quoted":
+            raise self.problem("unknown-arrow", f"'{self.next.text}' is not the arrow of rules", self.next,
+                               "write ':-'")
         return Head(atom, time, self.span_from(first))
 
     def facts(self, atom: Atom | Compound) -> list[Atom | Compound]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice, takewhile
+
 from eventide.syntax.mtl_tokens import STOP, TokenReader
 from eventide.syntax.syntax_errors import SyntaxProblem
 from eventide.syntax.tokens import Token, is_variable
@@ -44,6 +46,11 @@ def after_rule(reader: TokenReader, begin: int) -> SyntaxProblem:
     if token.kind == "foreign" and not has_body:
         return reader.problem("unknown-arrow", f"'{token.text}' is not the arrow of rules",
                               "write ':-'" if token.text in "←⟵⇐" else f"the conclusion comes first: {RULE}")
+    if token.text == "=" and not has_body and any(each.kind == "implies" for each in islice(
+            takewhile(lambda each: each.kind != "end", reader.tokens[reader.at:]), 100)):
+        return reader.problem("unexpected", "an atom has no value", "make it an argument: P(X,3)")
+    if token.text in (":", "=") and not has_body:
+        return reader.problem("unknown-arrow", f"'{token.text}' is not the arrow of rules", "write ':-'")
     if token.text.lower() in ("s", "since") and following_range(reader):
         return reader.problem("unexpected", f"'{token.text}' is not an operator", "write since, as in "
                               "P(X) since[0,5] Q(X)")
