@@ -193,6 +193,11 @@ def test_every_line_that_does_not_fit_is_told(folder: Path) -> None:
         "unknown-fact", "fact-with-variable", "not-derived", "unknown-value"]
 
 
+def test_a_fact_of_a_name_that_is_derived(folder: Path) -> None:
+    with pytest.raises(InputError, match="the program derives rich itself"):
+        outcome(folder, "given\n 3 rich(a, true)\nthen\n rich(a)=true never\n")
+
+
 def test_a_program_with_probabilities(folder: Path) -> None:
     (folder / "likely.ec").write_text("0.8::initiatedAt(rich(X)=true, T) :- happensAt(win(X), T).\n")
     with pytest.raises(InputError, match="tests are of certain rules") as raised:

@@ -147,7 +147,7 @@ class _Reader:
                 raise _unknown(keyword)
         except _Problem as problem:
             part = problem.part or words
-            column = max(line.find(part), begin) + 1
+            column = max(line.rfind(part) if problem.code == "full-stop" else line.find(part), begin) + 1
             place = Span(self.source, number, column, number, column + max(len(part), 1))
             self.problems.append(Diagnostic("error", problem.code, str(problem), place, problem.hint))
             if problem.code == "unknown-line":
@@ -402,8 +402,8 @@ def _misspelt(words: str) -> _Problem | None:
 
 
 def _refuse_stop(words: str) -> None:
-    if words.endswith("."):
-        raise _Problem("full-stop", "a line of a test does not end with a full stop", ".", "leave it out")
+    if words.endswith((".", ",", ";")):
+        raise _Problem("full-stop", f"a line of a test does not end with '{words[-1]}'", words[-1], "leave it out")
 
 
 def _refuse_overlaps(when: Sequence[Stretch]) -> None:

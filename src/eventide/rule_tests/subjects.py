@@ -147,7 +147,7 @@ class EventCalculusLines:
             derived = subject.name in self.program.fluents and not same
             hint = f"the program reads {' and '.join(same)}" if same else suggestion(
                 subject.name, [name_of(t) for t in inputs]) or f"it reads {', '.join(inputs) or 'nothing'}"
-            raise refusal("unknown-fact", f"the program derives {template} itself" if derived else
+            raise refusal("unknown-fact", f"the program derives {subject.name} itself" if derived else
                           f"the program does not read {template}", line.span, hint)
         kind = inputs[shape]
         if not is_ground(term):
