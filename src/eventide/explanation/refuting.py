@@ -6,12 +6,15 @@ import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from eventide.algebra import nodes as n
 from eventide.analysis.bodies import Step, Tally
 from eventide.analysis.model import Clause, Rejected
 from eventide.analysis.patterns import flatten, pair_leaves, substitute, variables_in
 from eventide.analysis.statics import is_atemporal
 from eventide.engine.domains import text_of
+from eventide.engine.relation import Rows
 from eventide.explanation.attempts import Attempt, attempt
 from eventide.explanation.following import StaticFollower, head_binding
 from eventide.explanation.proof import Kind, Reason
@@ -300,9 +303,12 @@ class Refuter:
                 template, leaves = pair_leaves(pair)
                 if all(map(is_ground, leaves)):
                     inner = [self.refuted(template, leaves, time, is_fluent=True, depth=depth + 1)]
-            case Boundary(_, pair) | Changed(_, pair):
+            case Boundary(_, pair):
                 template, leaves = pair_leaves(pair)
                 inner = [self._stretches(template, leaves)]
+            case Changed(kind, pair):
+                template, leaves = pair_leaves(pair)
+                inner = [self._changes(kind, template, leaves)]
             case Not((Holds(pair),)) if time is not None:
                 inner = list(self._against(*pair_leaves(pair), time))
             case Not((Happens(event),)) if time is not None:
@@ -342,6 +348,17 @@ class Refuter:
         shown = ", ".join(_text(interval.stretch) for interval in found[:5])
         more = f" and {len(found) - 5} more" if len(found) > 5 else ""
         return Reason("note", f"{pair_text(template, leaves)} holds during {shown}{more}")
+
+    def _changes(self, kind: str, template: str, leaves: Leaves) -> Reason:
+        """When rules initiate or terminate a value; its intervals need not be part of the run."""
+        rows = self.world.evaluate(self.case.compiler.sources.changed(kind, template, leaves))
+        assert isinstance(rows, Rows)
+        times = [self.world.time(time) for time in np.unique(rows.time).tolist()]
+        said = f"{pair_text(template, leaves)} is {'' if times else 'never '}{kind}"
+        if not times:
+            return Reason("absence", said, holds=False)
+        more = f" and {len(times) - 5} more" if len(times) > 5 else ""
+        return Reason("note", f"{said} at {', '.join(map(str, times[:5]))}{more}")
 
     # -- statically determined fluents --------------------------------------------------------------------------------
 
