@@ -132,6 +132,31 @@ def test_inputs_that_come_as_intervals_are_written_as_intervals() -> None:
     assert learnt.facts(0)["near"].column_names == ["time", "end", "arg1", "value"]
 
 
+@pytest.mark.parametrize("condition", ["holdsAt(near(+w),+time)", "happensAt(close(+w),+time)"])
+def test_inputs_that_come_as_intervals_may_have_open_ends(condition: str) -> None:
+    spells = [(20, None, "a"), (3, 9, "b"), (40, None, "b")]
+    labels = [(time, who) for start, end, who in spells for time in range(start + 1, (end or POINTS - 1) + 1)]
+    close = Clauses("b.ec", "collectIntervals(near(_)=true).\n"
+                            "happensAt(close(X), T) :- happensAt(at(X, _), T), holdsAt(near(X)=true, T).")
+    learnt = ev.learn(f"{PLAIN}modeb({condition})\nmodeb(not {condition})\ninputPredicate(happensAt(at(+w,#n),+time))\n"
+                      "inputPredicate(holdsAt(near(+w),+time))", {
+        "at": AT, "near": columns(*spells, names=["start", "end", "who"]),
+        "up": columns(*labels, names=["time", "who"])}, background=[close] if "close" in condition else [], batch=20)
+    assert as_found(learnt.program.run(learnt.facts(0)).to_arrow()) == as_found(learnt.predict()) == [
+        ("a", "true", 21, None), ("b", "true", 4, 10), ("b", "true", 41, None)]
+
+
+def test_points_are_those_that_a_run_observes() -> None:
+    """Neither labels of another fluent, nor facts without the constant of the mode, where an interval goes on."""
+    modes = PLAIN + HEADS.format("down(+w)") + "modeb(holdsAt(up(+w),+time))\nmodeb(happensAt(at(+w,3),+time))\n" \
+        "modeb(holdsAt(near(+w),+time))"
+    at = columns((5, "a", 3), (6, "a", 1), (9, "a", 3), names=["time", "who", "level"])
+    near = columns((0, 20, "a"), names=["start", "end", "who"])
+    labels = columns((7, "a"), (9, "a"), names=["time", "who"])
+    learnt = ev.learn(modes, {"at": at, "near": near, "up": labels, "down": labels})
+    assert learnt.targets["up"].examples.times.tolist() == [5, 9] == learnt.targets["down"].examples.times.tolist()
+
+
 def test_what_background_reads_and_no_mode_names_is_written() -> None:
     rules = [Clauses("b.ec", """happensAt(three(X), T) :- happensAt(at(X, 3), T).
         initiatedAt(low(X)=true, T) :- happensAt(at(X, 1), T).

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import clingo
 import numpy as np
@@ -172,6 +173,8 @@ def _of_stream(found: Observations, program: Program, stream: str | int) -> Fact
     """The facts of one stream that the rules read."""
     parts = [part.facts if part.streams is None else chosen(part.facts, np.flatnonzero(part.streams == stream))
              for part in found.parts if program.reads(part.facts.name)]
+    parts = [part if part.end is None else replace(part, end=np.where(
+        part.end >= FOREVER, found.ending(stream), part.end)) for part in parts]
     parts += _of_atoms(found, program, stream)
     return merged([Facts({(each.name, len(each.args)): each}) for each in parts if len(each)], exact=True)
 

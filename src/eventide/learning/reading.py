@@ -165,12 +165,24 @@ class Observations:
             facts, columns = chosen(part.facts, rows), dict[str, object]()
             columns["time"] = facts.time
             if facts.end is not None:
-                columns["end"] = pa.array(facts.end, mask=facts.end >= FOREVER)
+                columns["end"] = np.where(facts.end >= FOREVER, self.ending(stream), facts.end)
             columns |= {f"arg{number}": _arrow(column) for number, column in enumerate(facts.args, 1)}
             if facts.value is not None:
                 columns["value"] = _arrow(facts.value)
             found.setdefault(facts.name, []).append(pa.table(columns))
         return found
+
+    def ending(self, stream: str | int) -> int:
+        """A time-point behind all that is said of a stream: where what has an open end ends for those that need one."""
+        times = [np.zeros(0, np.int64)]
+        for part in self.parts:
+            own = slice(None) if part.streams is None else part.streams == stream
+            times += [part.facts.time[own], *([] if part.facts.end is None else [part.facts.end[own]])]
+        for shape in shapes_of(self.modes)[0].values():
+            times += [np.array([plain_value(values[shape.time]) for values, owner in self.rows.get(shape.text, ())
+                                if owner in (None, stream)], np.int64)] if shape.time is not None else []
+        known = np.concatenate(times)
+        return int(known[known < FOREVER].max(initial=np.iinfo(np.int64).min + 1)) + 1
 
     def streams(self) -> Names:
         """The names of the streams, in order of appearance; one stream has the name 0."""
@@ -184,17 +196,21 @@ class Observations:
         own = labels.pop(target)
         shapes = {**inputs, **{shape.text: shape for shape in labels.values() if shape.text in inputs}}
         shapes = {text: shape for text, shape in shapes.items() if not asks_about(shape.mode, own.mode)}
-        points = self.observed(list(shapes.values()))
-        tables = [self.table(shape, points) for shape in shapes.values()]
+        learnt = {shape.text for shape in labels.values()}
+        points = self.observed([shape for text, shape in shapes.items() if text not in learnt])
+        tables = [_at_observed(self.table(shape, points), shape, points) if text in learnt else
+                  self.table(shape, points) for text, shape in shapes.items()]
         return examples_of(targets_of(self.modes)[target], tables, self.table(own, points))
 
     def observed(self, shapes: Sequence[Shape]) -> dict[str | int, Array]:
         """The points of each stream at which a fact of these shapes is, those of intervals aside."""
-        names, found = {shape.mode.subject for shape in shapes}, dict[str | int, list[Array]]()
+        found: dict[str | int, list[Array]] = {}
         for part in self.parts:
-            if part.facts.name in names and part.facts.kind != "interval":
-                for stream, rows in _by_stream(part):
-                    found.setdefault(stream, []).append(part.facts.time[rows])
+            kept = np.zeros(len(part.facts), np.bool_)
+            for shape in shapes if part.facts.kind != "interval" else ():
+                kept |= _has_shape(part.facts, shape)
+            for stream, rows in _by_stream(part):
+                found.setdefault(stream, []).append(part.facts.time[rows[kept[rows]]])
         for shape in shapes:
             for values, owner in self.rows.get(shape.text, ()):
                 if shape.time is not None:
@@ -520,6 +536,29 @@ def _place(leaves: Sequence[Term], cells: Sequence[Column], columns: list[list[C
         if isinstance(leaf, Variable):
             columns[int(leaf.name)].append(each[kept])
     return kept
+
+
+def _has_shape(facts: FactTable, shape: Shape) -> Any:
+    """Which facts have a shape: its name, its number of arguments, and the constants where it has some."""
+    arguments, value = shape.parts
+    if shape.time is None or (facts.name, len(facts.args)) != (shape.mode.subject, len(arguments)):
+        return False
+    kept: Any = np.ones(len(facts), np.bool_)
+    for leaf, column in zip([*arguments, value], [*facts.args, facts.value], strict=True):
+        if leaf is not None and column is not None and not isinstance(leaf, Variable):
+            kept &= as_array(column) == plain_value(leaf)
+    return kept
+
+
+def _at_observed(given: Table, shape: Shape, points: Mapping[str | int, Array]) -> Table:
+    """The labels of another fluent where something is observed: they are no observations themselves."""
+    assert shape.time is not None
+    times = given.columns[shape.time]
+    kept = np.zeros(times.shape[0], np.bool_)
+    for stream, there in points.items():
+        kept |= np.isin(times, there) & (True if given.streams is None else given.streams == stream)
+    return replace(given, columns=tuple(column[kept] for column in given.columns),
+                   streams=None if given.streams is None else given.streams[kept])
 
 
 def _by_stream(part: Part) -> Iterator[tuple[str | int, Array]]:
