@@ -78,6 +78,15 @@ def test_background_reads_all_tables_and_atoms_of_a_name(tmp_path: Path) -> None
         assert facts.points.tolist() == [0, 2]
 
 
+def test_background_may_be_tables_by_name() -> None:
+    tables = {"temp": temperatures(["a", "b"]), "hot": pa.table({"time": [2], "m": ["a"]})}
+    role = pa.table({"m": ["a", "b"], "role": ["x", "y"]})
+    for given in ({"role": role}, [{"role": role}]):
+        learnt = ev.learn(f"{HEAD}modeb(role(+m,#role))", tables, background=given, mistakes_allowed=0, literal_cost=0)
+        assert "role(X, x)" in learnt.text
+        assert learnt.program.run(learnt.facts(0)).timeline()["hot(a)=true"] == [(2, None)]
+
+
 def test_letters_that_clingo_does_not_know_are_told(tmp_path: Path) -> None:
     path = tmp_path / "rush.lp"
     path.write_text('% ü\n%* ö *%\nhappensAt(rush(M),T) :- temp(M,D,T), D > 80, D != "ä".\n')

@@ -322,7 +322,9 @@ def test_rules_stay_as_they_are_if_later_examples_lack_some_kinds_of_facts() -> 
 
 def test_wrong_options_are_told() -> None:
     for options, message in (({"settings": {"memory": 3}}, "settings are a dict"), ({"target": []}, "no target"),
-                             ({"batch": "50"}, "batch is a whole number"), ({"seed": True}, "seed is a whole number")):
+                             ({"batch": "50"}, "batch is a whole number"), ({"seed": True}, "seed is a whole number"),
+                             ({"members": 2.5}, "members is a whole number"), ({"batch": None}, "batch is a whole"),
+                             ({"seed": 0.5, "members": 2}, "seed is a whole"), ({"race": True, "seed": -1}, "least 0")):
         with pytest.raises(InputError, match=message):
             ev.learn(DAYS, people(1), **options)
 

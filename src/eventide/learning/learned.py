@@ -227,6 +227,7 @@ def learn(modes: object, examples: object, *, target: str | Sequence[str] | None
     if not isinstance(settings, Settings | None):
         raise InputError(f"settings are a {type(settings).__name__}; expected Settings, or settings by name: memory=50")
     chosen = settings.with_(**options) if settings is not None else METHODS[method](**options)
+    _check_numbers(batch, passes, seed)
     if has_frames(examples):
         if members or race:
             raise InputError("on Spark there is one learner for each stream, no committee and no race; leave out "
@@ -246,6 +247,7 @@ def prepared(modes: object, examples: object, *, target: str | Sequence[str] | N
              background: Iterable[object] = (), settings: Settings | None = None, members: int = 0,
              race: bool = False, seed: int | None = None, time_unit: TimeUnit | None = None) -> Learned:
     """Learners with their examples, before anything is learnt: `fit` does that."""
+    _check_whole(members=members, seed=seed)
     declared, _ = modes_of(modes)
     given = _listed(background)
     known = targets_of(declared)
@@ -272,7 +274,7 @@ def prepared(modes: object, examples: object, *, target: str | Sequence[str] | N
 
 
 def _listed(background: Iterable[object]) -> list[object]:
-    return [background] if isinstance(background, str | os.PathLike) else list(background)
+    return [background] if isinstance(background, str | os.PathLike | Mapping) else list(background)
 
 
 def has_frames(examples: object) -> bool:
@@ -354,15 +356,21 @@ def _fit(targets: Sequence[Target], batch: int, passes: int, seed: int | None, p
 
 
 def _check_numbers(batch: int, passes: int, seed: int | None) -> None:
-    for name, value in (("batch", batch), ("passes", passes), ("seed", seed)):
-        if not isinstance(value, int | np.integer | None) or isinstance(value, bool):
-            raise InputError(f"{name} is a whole number, not {value!r}")
+    _check_whole(batch=batch, passes=passes, seed=seed)
     if passes < 1:
         raise InputError(f"examples are gone through at least once, not {passes} times")
     if batch < 1:
         raise InputError(f"a batch has at least one point, not {batch}")
-    if seed is not None and seed < 0:
-        raise InputError(f"seed is at least 0, not {seed}")
+
+
+def _check_whole(**numbers: object) -> None:
+    for name, value in numbers.items():
+        if value is None and name == "seed":
+            continue
+        if not isinstance(value, int | np.integer) or isinstance(value, bool):
+            raise InputError(f"{name} is a whole number, not {value!r}")
+        if name == "seed" and value < 0:
+            raise InputError(f"seed is at least 0, not {value}")
 
 
 def _check_points(name: str, examples: Examples) -> None:
