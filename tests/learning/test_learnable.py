@@ -40,6 +40,9 @@ EXAMPLES = {"win": pa.table({"time": DAYS, "who": ["ann"] * 8}),
     (RICH + "modeb(temp(+p,hot,+time))\nmodeb(temp(+p,#n,+time))\n"
      "comparisonPredicate(temp(+p,#n,+time), lessThan, comparison_term_position(2))", "error", "overlapping-modes",
      (4, 7), "whose numbers are compared", "under another name"),
+    (RICH + "modeb(temp(+p,#n,+time))\n" + "".join(
+        f"comparisonPredicate(temp(+p,#n,+time), {each}, comparison_term_position(2))\n"
+        for each in ("lessThan", "greaterThan")), "error", "compared-twice", (6, 21), "in two ways", "another name"),
     ("modeh(terminatedAt(rich(+p),+time))", "warning", "never-initiated", (1, 7), "no modeh initiates rich",
      "modeh(initiatedAt(rich(+p), +time))"),
     (RICH + "modeh(initiatedAt(glad(+p),+time))\nexamplePattern(holdsAt(rich(+p),+time))", "warning",

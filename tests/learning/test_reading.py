@@ -183,6 +183,15 @@ def test_a_thing_is_a_number_or_a_text_in_all_tables() -> None:
         read_examples(modes(), {"win": [pa.table(WINS), other], "rich": pa.table(LOSES)}).examples("rich")
 
 
+@pytest.mark.parametrize(("constant", "values", "written"), [("-5", [-5.0, 2.5], "-5.0"), ("2.0", [1, 2], "2")])
+def test_constants_of_modes_are_numbers_as_the_facts_have_them(constant: str, values: list[Any], written: str) -> None:
+    text, tables = MODES + "modeb(level({},+time))", {"level": pa.table({"time": [1, 2], "n": values})}
+    with pytest.raises(EventideError, match=f"write {written}$"):
+        read_examples(modes(text.format(constant)), tables).examples("rich")
+    found = read_examples(modes(text.format(written)), tables).examples("rich").facts
+    assert [len(each.codes[0]) for each in found if each.mode.subject == "level"] == [1]
+
+
 def test_streams_may_be_dates() -> None:
     days = [date(2024, 1, 1), date(2024, 1, 2)]
     tables = {name: pa.table({"stream": days, "time": [1, 1], "who": ["ann", "bob"]}) for name in ("win", "rich")}

@@ -34,6 +34,7 @@ def unlearnable(modes: Modes) -> list[Diagnostic]:
     for mode in (*modes.bodies, *modes.inputs, *(each.mode for each in modes.comparisons)):
         found += _timed(mode, time, mode in modes.bodies)
     found += _overlapping(modes)
+    found += _compared(modes)
     return [*found, *_idle(modes)]
 
 
@@ -64,6 +65,16 @@ def asks_about(mode: Mode, pattern: Mode) -> bool:
 
 def _error(code: str, message: str, mode: Mode | Place, hint: str) -> Diagnostic:
     return Diagnostic("error", code, message, mode.span, hint)
+
+
+def _compared(modes: Modes) -> Iterator[Diagnostic]:
+    """Comparisons of the same facts in two ways, of which only one could count."""
+    known: dict[Term, tuple[str, int]] = {}
+    for each in modes.comparisons:
+        first = known.setdefault(shape_of(each.mode), (each.direction, each.place))
+        if first != (each.direction, each.place):
+            yield _error("compared-twice", f"{each.mode} is compared in two ways", each.mode,
+                         "keep one of them; for the other let background knowledge derive facts of another name")
 
 
 def _head(mode: Mode, names: tuple[str, ...]) -> Iterator[Diagnostic]:

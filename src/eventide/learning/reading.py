@@ -226,7 +226,7 @@ class Observations:
         if shape.time is None:
             given = self.timeless.get((shape.mode.subject, len(arguments)))
             if given is not None:
-                _place(arguments, given, columns)
+                _place(shape.mode, arguments, given, columns)
         for part in self.parts:
             about = part.facts.name, len(part.facts.args)
             if shape.time is not None and about == (shape.mode.subject, len(arguments)):
@@ -234,7 +234,7 @@ class Observations:
                 leaves, cells = [*arguments], [*map(as_array, facts.args)]
                 if facts.value is not None and value is not None:
                     leaves, cells = [*leaves, value], [*cells, as_array(facts.value)]
-                rows = _place(leaves, cells, columns)
+                rows = _place(shape.mode, leaves, cells, columns)
                 columns[shape.time].append(facts.time[rows])
                 streams.append(stream[rows])
         atoms = self.rows.get(shape.text, ())
@@ -526,12 +526,12 @@ def plain_value(term: Term) -> str | int | float:
     return term.value if isinstance(term, Number) else term.name if isinstance(term, Atom) else str(term)
 
 
-def _place(leaves: Sequence[Term], cells: Sequence[Column], columns: list[list[Column]]) -> Any:
+def _place(mode: Mode, leaves: Sequence[Term], cells: Sequence[Column], columns: list[list[Column]]) -> Any:
     """Add cells to the columns of their places; the rows of those that have the constants of the shape."""
     kept: Any = np.ones(cells[0].shape[0], np.bool_) if cells else slice(None)
     for leaf, each in zip(leaves, cells, strict=True):
         if not isinstance(leaf, Variable):
-            kept &= each == plain_value(leaf)
+            kept &= _equal(each, leaf, mode)
     for leaf, each in zip(leaves, cells, strict=True):
         if isinstance(leaf, Variable):
             columns[int(leaf.name)].append(each[kept])
@@ -546,7 +546,7 @@ def _has_shape(facts: FactTable, shape: Shape) -> Any:
     kept: Any = np.ones(len(facts), np.bool_)
     for leaf, column in zip([*arguments, value], [*facts.args, facts.value], strict=True):
         if leaf is not None and column is not None and not isinstance(leaf, Variable):
-            kept &= as_array(column) == plain_value(leaf)
+            kept &= _equal(as_array(column), leaf, shape.mode)
     return kept
 
 
@@ -559,6 +559,19 @@ def _at_observed(given: Table, shape: Shape, points: Mapping[str | int, Array]) 
         kept |= np.isin(times, there) & (True if given.streams is None else given.streams == stream)
     return replace(given, columns=tuple(column[kept] for column in given.columns),
                    streams=None if given.streams is None else given.streams[kept])
+
+
+def _equal(column: Column, constant: Term, mode: Mode) -> Any:
+    """Where a constant of a mode stands; 1 and 1.0 are different values, as in a run, which is told."""
+    value = plain_value(constant)
+    if column.dtype.kind == "O":
+        return np.array([type(each) is type(value) and each == value for each in column], np.bool_)
+    found = column == value
+    kind = "if".find(column.dtype.kind)
+    if kind >= 0 and not isinstance(value, str) and type(value) is not (int, float)[kind] and found.any():
+        raise EventideError(f"{mode} has {value}, but the examples have {'floats' if kind else 'whole numbers'} there; "
+                            f"write {column[found][0].item()}")
+    return found
 
 
 def _by_stream(part: Part) -> Iterator[tuple[str | int, Array]]:
