@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from datetime import date
 from typing import Literal
 
 from eventide.syntax.diagnostics import Diagnostic
@@ -199,6 +201,12 @@ class BodyReader(IntervalReader):
         if self.range and any(variable.name in self.range for variable in variables_of(term)):
             return ()
         left, right = term.args
+        for side in term.args:
+            day = _date_in(side)
+            if day is not None:
+                self.say("warning", "date-in-rule", f"{term_text(side)} is a subtraction, not a date", side,
+                         f"times are whole numbers: with --time-unit s, the beginning of {day} is "
+                         f"{(day - date(1970, 1, 1)).days * 86_400}")
         if term.functor in ("=", "==") and isinstance(left, Compound) and isinstance(right, Atom) and \
                 left.functor.isidentifier() and right.name not in _CONSTANTS:
             asked = {"point": "holdsAt({}, T)", "interval": "holdsFor({}, I)", "static": "holdsAt({}, T) in a rule"}
@@ -364,3 +372,16 @@ def _branches(term: Term) -> Iterator[Term]:
         yield term.args[0]
         term = term.args[1]
     yield term
+
+
+def _date_in(term: Term) -> date | None:
+    """The day that `2020-01-31` means elsewhere.
+
+    >>> _date_in(Number(2020)) is None
+    True
+    """
+    match term:
+        case Compound("-", (Compound("-", (Number(int(year)), Number(int(month)))), Number(int(day)))) if year >= 1900:
+            with suppress(ValueError):
+                return date(year, month, day)
+    return None
