@@ -22,6 +22,7 @@ from eventide.analysis.model import Model
 from eventide.analysis.passes import PASSES, Pass, analyse
 from eventide.analysis.patterns import leaf_count, name_of
 from eventide.analysis.uncertainty import uncertain_rules, without_probabilities
+from eventide.engine.answers import facts_of
 from eventide.engine.bounds import Bound, bounds_of
 from eventide.engine.checkpoint import Reader
 from eventide.engine.formerly import former_of
@@ -250,6 +251,17 @@ class Program:
         facts = events if isinstance(events, Facts) else self.read(events, **options)
         return Recognition(self.model.plan, self.wanted(fluents), self._store(facts), self._built,
                            frozenset(self.model.open_types), settings)
+
+    def derived(self, facts: Facts, fluents: Sequence[str], forever: int) -> list[FactTable]:
+        """What is recognised of these fluents and events, as facts with their values; open ends are `forever`."""
+        run = self.recognition(facts, Settings(), fluents=fluents)
+        try:
+            executor = run.run()
+        except RuleError as error:
+            raise self.placed(error) from error
+        found = [facts_of(wanted, result, executor.space, forever) for wanted in run.wanted
+                 if (result := executor.results.get(wanted.definition)) is not None]
+        return [each for each in found if len(each)]
 
     def uncertain_recognition(self, events: object, settings: Settings, uncertainty: Uncertainty, *,
                               fluents: Sequence[str] | None = None, **options: Any) -> UncertainRecognition:

@@ -10,11 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eventide.algebra.nodes import Fields, Output
-from eventide.engine.domains import Domain, value_of
+from eventide.algebra.nodes import Field, Fields, Output
+from eventide.engine.domains import Domain, Value, value_of
 from eventide.engine.relation import Relation, Rows, Space, unpack
+from eventide.formats.facts import Column, FactTable, column_of
 from eventide.kernels.arrays import Array, Intervals
 from eventide.notebook import changes_html
+from eventide.syntax.terms import Compound
 
 _LEAF = re.compile(r"(?<![^(,])_(?![^),])")
 SCHEMA = pa.schema([("fluent", pa.dictionary(pa.int32(), pa.string())), ("args", pa.string()), ("value", pa.string()),
@@ -123,6 +125,29 @@ def output_table(wanted: Output, result: Relation | Rows, space: Space) -> pa.Ta
         codes = [domain.find(value_of(value)) for value in wanted.values]
     fixed = None if wanted.value is None else str(wanted.value)
     return intervals_table(result, wanted.template, result.fields, fixed, codes)
+
+
+def facts_of(wanted: Output, result: Relation | Rows, space: Space, forever: int) -> FactTable:
+    """A result as facts, whose values are what they are, not their text; an interval without an end has `forever`."""
+    name, origin = wanted.template.partition("(")[0], space.timeline.origin
+    if isinstance(result, Rows):
+        columns = [_values(space, field, result.column(field.name)) for field in result.fields]
+        return FactTable(name, "event", result.time + origin, tuple(columns))
+    packed, mask = unpack(space, result.fields, result.intervals.starts), space.timeline.mask
+    columns = [_values(space, field, packed[field.name]) for field in result.fields]
+    starts, ends = result.intervals.starts & mask, result.intervals.ends & mask
+    value = columns.pop() if wanted.value is None else column_of([_plain(value_of(wanted.value))] * starts.shape[0])
+    return FactTable(name, "interval", starts + origin, tuple(columns), np.where(ends == mask, forever, ends + origin),
+                     value)
+
+
+def _values(space: Space, field: Field, codes: Array) -> Column:
+    values = space.domains[field.type].values
+    return column_of([_plain(values[code]) for code in codes.tolist()])
+
+
+def _plain(value: Value) -> int | float | str:
+    return str(value) if isinstance(value, Compound) else value
 
 
 def events_table(rows: Rows, template: str, space: Space) -> pa.Table:

@@ -14,17 +14,11 @@ from dataclasses import replace
 import clingo
 import numpy as np
 
-from eventide.algebra.nodes import Field, Output
-from eventide.analysis.patterns import name_of
-from eventide.engine.domains import value_of
-from eventide.engine.recognition import Settings
-from eventide.engine.relation import Relation, Rows, Space, unpack
-from eventide.errors import EventideError, ProgramError, RuleError
+from eventide.errors import EventideError, ProgramError
 from eventide.formats.expected import TimeUnit
-from eventide.formats.facts import Column, Facts, FactTable, Kind, chosen, column_of, merged
+from eventide.formats.facts import Facts, FactTable, Kind, chosen, column_of, merged
 from eventide.formats.files import rule_text
 from eventide.formats.problems import input_error
-from eventide.kernels.arrays import Array
 from eventide.learning.examples import Table
 from eventide.learning.modes import Mode, Modes
 from eventide.learning.reading import (
@@ -123,50 +117,12 @@ def _with_program(found: Observations, program: Program, timeless: Mapping[str, 
         if timeless and number == 0:
             facts.tables[_NOW, 0] = FactTable(_NOW, "event", np.array([now]))
         wanted = [*derived, *(timeless if number == 0 else ())]
-        for each in _derived(program, facts, wanted):
+        for each in program.derived(facts, wanted, FOREVER) if wanted else ():
             if each.name in timeless:
                 found.timeless[timeless[each.name].mode.subject, len(each.args)] = tuple(map(as_array, each.args))
             else:
                 found.parts.append(Part(each, np.full(len(each), stream) if several else None))
     return found
-
-
-def _derived(program: Program, facts: Facts, wanted: Sequence[str]) -> Iterator[FactTable]:
-    """What the rules derive from facts; values are what they are, not their text."""
-    if not wanted:
-        return
-    run = program.recognition(facts, Settings(), fluents=wanted)
-    try:
-        executor = run.run()
-    except RuleError as error:
-        raise program.placed(error) from error
-    for each in run.wanted:
-        result = executor.results.get(each.definition)
-        if result is not None and len(table := _table_of(each, result, executor.space)):
-            yield table
-
-
-def _table_of(wanted: Output, result: Relation | Rows, space: Space) -> FactTable:
-    """What was derived of a fluent or an event."""
-    name, origin = name_of(wanted.template), space.timeline.origin
-    if isinstance(result, Rows):
-        columns = [_column(space, field, result.column(field.name)) for field in result.fields]
-        return FactTable(name, "event", result.time + origin, tuple(columns))
-    packed = unpack(space, result.fields, result.intervals.starts)
-    columns = [_column(space, field, packed[field.name]) for field in result.fields]
-    starts, ends = (each & space.timeline.mask for each in (result.intervals.starts, result.intervals.ends))
-    value = columns.pop() if wanted.value is None else column_of([_plain(value_of(wanted.value))] * len(starts))
-    return FactTable(name, "interval", starts + origin, tuple(columns),
-                     np.where(ends == space.timeline.mask, FOREVER, ends + origin), value)
-
-
-def _column(space: Space, field: Field, codes: Array) -> Column:
-    values = space.domains[field.type].values
-    return column_of([_plain(values[code]) for code in codes.tolist()])
-
-
-def _plain(value: int | float | str | Compound) -> int | float | str:
-    return str(value) if isinstance(value, Compound) else value
 
 
 def _of_stream(found: Observations, program: Program, stream: str | int) -> Facts:
