@@ -10,7 +10,7 @@ from eventide.syntax.diagnostics import Diagnostic, Span
 from eventide.syntax.terms import Number
 from eventide.syntax.trees import Allen, Body, FindAll, Guard, Holds, IntervalOperation, Length, Not
 
-_HINT = "choose other results (--fluents), or run the program without probabilities"
+_HINT = "ask for fluents that do without it (eventide run: --fluents), or leave out the probabilities"
 _DURATIONS = "conditions on durations"
 _WITHOUT = "leave the condition out, ask for intervals (--threshold), and choose the long ones from the result"
 
