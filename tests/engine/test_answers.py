@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.engine.running import facts_of as input_facts
 from tests.engine.world import World, fields
+from tests.oracle.programs import FAMILIES, Case
 
+import eventide as ev
 from eventide.algebra import nodes as n
 from eventide.engine.answers import arguments, events_table, intervals_table
+from eventide.engine.domains import text_of
 from eventide.engine.relation import Relation, Rows
+from eventide.formats.facts import column_values
 
 
 @pytest.fixture
@@ -63,3 +70,48 @@ def test_events_last_one_time_point(world: World) -> None:
         {"fluent": "met", "args": "ann", "value": "", "start": 5, "end": 6}]
     assert np.array_equal(rows.time, [5 - world.timeline.origin])
     assert n.names(rows.fields) == ("X",)
+
+
+FOREVER = 10**9
+LISTED = """
+grounding(at(X)=home) :- person(X).
+grounding(at(X)=work) :- person(X).
+person(ann).
+initiatedAt(at(X)=V, T) :- happensAt(go(X, V), T).
+initiatedAt(near(X, 1.5)=true, T) :- happensAt(meet(X, Y), T).
+"""
+MET = [("event", "go", ("ann", "work"), 2), ("event", "go", ("ann", "sea"), 5), ("event", "go", ("ann", "home"), 8),
+       ("event", "meet", ("ann", "bob"), 3), ("event", "meet", ("bob", 2), 4)]
+
+
+def check_facts(text: str, facts: list[object]) -> None:
+    """What is derived as facts is what a run reports, row for row."""
+    program, given = ev.parse(text), input_facts((fact, None) for fact in facts)
+    names = program.fluents
+    expected = program.run(given, fluents=names).to_arrow().to_pylist()
+    found = []
+    for table in program.derived(given, names, FOREVER):
+        for row, time in enumerate(table.time.tolist()):
+            end = time + 1 if table.end is None else int(table.end[row])
+            value = "" if table.value is None else text_of(column_values(table.value)[row])
+            texts = [text_of(column_values(each)[row]) for each in table.args]
+            found.append((table.name, "|".join(texts), value, time, None if end == FOREVER else end))
+    assert sorted(found, key=repr) == sorted((tuple(row.values()) for row in expected), key=repr)
+
+
+def test_as_facts_only_listed_values_count() -> None:
+    check_facts(LISTED, MET)  # type: ignore[arg-type]
+
+
+def test_as_facts_nested_arguments_are_columns() -> None:
+    program = ev.parse("happensAt(met(pair(Y, X)), T) :- happensAt(meet(X, Y), T).")
+    (table,) = program.derived(input_facts([(MET[-1], None)]), ["met"], FOREVER)  # type: ignore[list-item]
+    assert [column_values(each) for each in table.args] == [[2], ["bob"]]
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+@settings(max_examples=max(settings().max_examples // 10, 1))
+@given(data=st.data())
+def test_as_facts_they_are_what_a_run_reports(family: str, data: st.DataObject) -> None:
+    case: Case = data.draw(FAMILIES[family])
+    check_facts(case.text + "\n" + case.background, list(case.facts))

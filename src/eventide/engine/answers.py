@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from eventide.algebra.nodes import Field, Fields, Output
 from eventide.engine.domains import Domain, Value, value_of
 from eventide.engine.relation import Relation, Rows, Space, unpack
-from eventide.formats.facts import Column, FactTable, column_of
+from eventide.formats.facts import Coded, Column, FactTable, column_of
 from eventide.kernels.arrays import Array, Intervals
 from eventide.notebook import changes_html
 from eventide.syntax.terms import Compound
@@ -119,31 +119,43 @@ def output_table(wanted: Output, result: Relation | Rows, space: Space) -> pa.Ta
     """The rows of a result as it is to be reported: of a multi-valued fluent only the values that are listed."""
     if isinstance(result, Rows):
         return events_table(result, wanted.template, space)
-    codes = None
-    if wanted.values is not None and result.fields:
-        domain = space.domains[result.fields[-1].type]
-        codes = [domain.find(value_of(value)) for value in wanted.values]
     fixed = None if wanted.value is None else str(wanted.value)
-    return intervals_table(result, wanted.template, result.fields, fixed, codes)
+    return intervals_table(result, wanted.template, result.fields, fixed, _listed(wanted, result.fields, space))
+
+
+def _listed(wanted: Output, fields: Fields, space: Space) -> list[int] | None:
+    """The codes of the values that are listed; None if all count."""
+    if wanted.values is None or not fields:
+        return None
+    domain = space.domains[fields[-1].type]
+    return [domain.find(value_of(value)) for value in wanted.values]
 
 
 def facts_of(wanted: Output, result: Relation | Rows, space: Space, forever: int) -> FactTable:
-    """A result as facts, whose values are what they are, not their text; an interval without an end has `forever`."""
+    """A result as facts, whose values are what they are, not their text; an interval without an end has `forever`.
+
+    Nested arguments are plain columns.
+    """
     name, origin = wanted.template.partition("(")[0], space.timeline.origin
     if isinstance(result, Rows):
-        columns = [_values(space, field, result.column(field.name)) for field in result.fields]
-        return FactTable(name, "event", result.time + origin, tuple(columns))
-    packed, mask = unpack(space, result.fields, result.intervals.starts), space.timeline.mask
-    columns = [_values(space, field, packed[field.name]) for field in result.fields]
+        cells = [_values(space, field, result.column(field.name)) for field in result.fields]
+        return FactTable(name, "event", result.time + origin, tuple(cells))
+    codes = _listed(wanted, result.fields, space) if wanted.value is None else None
+    if codes is not None:
+        result = result.where(np.isin(result.codes(result.fields[-1].name), codes))
+    columns, mask = unpack(space, result.fields, result.intervals.starts), space.timeline.mask
+    cells = [_values(space, field, columns[field.name]) for field in result.fields]
     starts, ends = result.intervals.starts & mask, result.intervals.ends & mask
-    value = columns.pop() if wanted.value is None else column_of([_plain(value_of(wanted.value))] * starts.shape[0])
-    return FactTable(name, "interval", starts + origin, tuple(columns), np.where(ends == mask, forever, ends + origin),
+    value = cells.pop() if wanted.value is None else column_of([_plain(value_of(wanted.value))] * starts.shape[0])
+    return FactTable(name, "interval", starts + origin, tuple(cells), np.where(ends == mask, forever, ends + origin),
                      value)
 
 
 def _values(space: Space, field: Field, codes: Array) -> Column:
     values = space.domains[field.type].values
-    return column_of([_plain(values[code]) for code in codes.tolist()])
+    used, rows = np.unique(codes, return_inverse=True)
+    found = column_of([_plain(values[code]) for code in used.tolist()])
+    return Coded(found.codes[rows], found.values) if isinstance(found, Coded) else found[rows]
 
 
 def _plain(value: Value) -> int | float | str:
