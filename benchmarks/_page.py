@@ -53,10 +53,10 @@ the claim says; claims about the labels of CAVIAR are left out.
 | A, B | recomputation from scratch, and on sorted facts: our own engine, in the same run |
 | reading, sorting | what this machine needs for the same bytes, in the same run |
 
-The recordings were made once and are not repeated here: a ratio to them compares two machines of one kind. Such machines
-differ: one took three to four times as long as another for the same work, and missed limits in seconds, and targets
-against recordings, that the other reached. Ratios to reading, to sorting, and to our own other ways are measured side
-by side.
+The recordings were made once and are not repeated here: a ratio to them compares two machines of one kind. Such
+machines differ: one took three to four times as long as another for the same work, and missed limits in seconds, and
+targets against recordings, that the other reached. Ratios to reading, to sorting, and to our own other ways are
+measured side by side.
 """
 
 
