@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -137,6 +137,19 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
+def workers_of(process: Process) -> list[int]:
+    """The Python workers, once there are two of them: between two batches there may be none."""
+    found: list[int] = []
+
+    def are_there() -> bool:
+        family = [pid for pid in descendants(process.process.pid) if "eventide.spark.daemon" in _command(pid)]
+        found[:] = sorted(family)[1:]  # the first one is the daemon that makes them
+        return len(found) >= 2
+
+    process.wait_for(are_there)
+    return found
+
+
 def _command(pid: int) -> str:
     try:
         return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
@@ -197,9 +210,9 @@ def test_workers_that_are_killed_and_a_graceful_end(tmp_path: Path) -> None:
     with feeder(stream, 0.5, seed=4), Process(stream) as process:
         for batch in 1, 4, 8:
             process.wait_for(lambda batch=batch: f"batch {batch}:" in process.said())  # type: ignore[misc]
-            workers = [pid for pid in descendants(process.process.pid) if "eventide.spark.daemon" in _command(pid)]
-            for pid in rng.sample(sorted(workers)[1:], 2):  # the first one is the daemon that makes them
-                os.kill(pid, signal.SIGKILL)
+            for pid in rng.sample(workers_of(process), 2):
+                with suppress(ProcessLookupError):  # it has ended by itself
+                    os.kill(pid, signal.SIGKILL)
         process.wait_for(lambda: "batch 10:" in process.said())
         assert process.end(signal.SIGTERM) == 0, process.said()
     log = (stream.folder / "said").read_text()
