@@ -188,10 +188,10 @@ class Sources:
             hint = f"rules do not compute {name} over many facts: {_AGGREGATES[name.lower()]}"
         elif name not in known and name in _OF_PROLOG:
             hint = f"Prolog's {name} is not part of the language: {_OF_PROLOG[name]}"
-        elif (meant := self._temporal(predicate)) is not None:
-            hint = meant
         elif name in known:
             hint = f"{name} is known with {known[name]} arguments, here it has {arity}"
+        elif (meant := self._temporal(predicate)) is not None:
+            hint = meant
         else:
             close = difflib.get_close_matches(name, known, 1)
             hint = (f"did you mean {close[0]}/{known[close[0]]}?" if close else
@@ -204,7 +204,7 @@ class Sources:
         fluents = {*self.simple, *self.parts, *(each for each, kind in self.model.inputs.items() if kind != "event")}
         for count in (arity, arity - 1):
             for template in sorted({*fluents, *self.derived, *self.model.inputs}):
-                if name_of(template) == name and leaf_count(template) == count and name not in self._arities():
+                if name_of(template) == name and leaf_count(template) == count:
                     what, asked = ("a fluent", f"holdsAt({template}=…, T)") if template in fluents else \
                         ("an event", f"happensAt({template}, T)")
                     return f"{template} is {what}: it is asked for with {asked}"

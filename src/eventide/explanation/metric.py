@@ -160,6 +160,6 @@ class _Answer:
         if found == whole:
             without = "it would follow from what is not so"
         known = self.case.rows.fact(fact)
-        said = self.case.clock.when(self.case.rows.span_of(fact)).replace("during ", "for ")
+        said = self.case.clock.given(self.case.rows.span_of(fact))
         return Reason("needed", f"{known} {said}: without it, {without}", fact=known, time=known.time)
 

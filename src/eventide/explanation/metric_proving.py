@@ -106,7 +106,7 @@ class MetricProver:
         known = self._facts.get(id_)
         if known is None:
             fact, span = self.world.case.rows.fact(id_), self.world.case.rows.span_of(id_)
-            when = self.clock.when(span).replace("during ", "for ")
+            when = self.clock.given(span)
             known = self._facts[id_] = Reason("fact", f"{fact} is given {when}", fact=fact, time=fact.time)
             self._ids[known] = id_
         return known

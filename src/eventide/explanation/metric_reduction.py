@@ -65,7 +65,8 @@ class MetricReduction(Fewer):
         if self.case.uncertain:
             core = self._repaired(prover)
         if not self.explains(core):
-            rest = [fact for fact in self._that_can_matter() if fact not in set(core)]
+            kept = set(core)
+            rest = [fact for fact in self._that_can_matter() if fact not in kept]
             if not self.explains(core + rest):
                 return core, False
             core += self.in_pieces(rest, lambda fewer: self.explains(core + fewer))

@@ -211,3 +211,11 @@ class Clock(NamedTuple):
             return "at all times"
         low, high = self.bounds(stretch)
         return f"{'at' if low == high else 'during'} {self.text(stretch)}"
+
+    def given(self, stretch: Stretch) -> str:
+        """For when a fact is given, as proofs say it.
+
+        >>> Clock(1).given(Stretch(6, 7)), Clock(1).given(Stretch(7, 12))
+        ('at 3', 'for (3,6)')
+        """
+        return self.when(stretch).replace("during ", "for ")
