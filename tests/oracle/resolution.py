@@ -208,7 +208,7 @@ class Solver:
             case trees.Call(predicate):
                 return self.call(walk(predicate, bindings), bindings)
             case trees.FindAll(template, goals, output):
-                self.need(variables_in(goals) & outside, bindings)
+                self.need((variables_in(goals) - variables_in(template)) & outside, bindings)
                 inner = outside | variables_in(template)
                 items = tuple(walk(template, s) for s in self.solve(goals, bindings, inner))
                 extended = unify(output, ListTerm(items), bindings)

@@ -58,15 +58,37 @@ class Stratum:
         first = grid.cell(store.start)
         cell = first = min(first, prior) if initial else first
         store.running, store.states = frozenset(self.fluents), {cell: frozenset()}
+        busy = self.busy()
         while cell <= store.until:
             store.now = cell
-            self.follow(cell, self.settle(cell, initial if cell == prior else {}))
+            if cell == prior or busy is None or cell in busy or self.moving(cell):
+                self.follow(cell, self.settle(cell, initial if cell == prior else {}))
+            else:  # nothing happens: the next state is this one
+                store.states[int(grid.next(cell))] = store.states[cell]
             cell = int(grid.next(cell))
         for point in range(first, cell + 1, grid.tick):
             for pair in store.states[point]:
                 store.add_periods(pair, [(point, INF if point == cell else point + grid.tick)])
                 store.derived_pairs[pair] = None
         store.running, store.states = frozenset(), {}
+
+    def busy(self) -> set[int] | None:
+        """The time-points at which a fact or a result of earlier strata may make a rule apply: every rule has a
+        condition that says when. None if one has not, so that all time-points must be looked at."""
+        if not all(says_when(rule.body, rule.time) for rule in [*self.change_rules, *self.event_rules]):
+            return None
+        store, grid = self.store, self.store.grid
+        times = {t for kind in (store.given, store.derived, store.initiated, store.terminated)
+                 for by_time in kind.values() for t in by_time}
+        ends = {t for pairs in store.histories.values() for periods in pairs.values() for period in periods
+                for t in (grid.prev(period[0]), period[0], grid.prev(period[1]))}
+        return {grid.cell(int(t)) for t in times | ends if t != INF}
+
+    def moving(self, cell: int) -> bool:
+        """Whether a deadline is due, or the state has just changed."""
+        states, grid = self.store.states, self.store.grid
+        return (any(grid.cell(d.due) == cell for d in self.deadlines)
+                or states[cell] != states.get(int(grid.prev(cell)), frozenset()))
 
     def initial_pairs(self) -> dict[Term, None]:
         pairs: dict[Term, None] = {}
@@ -202,6 +224,12 @@ class Stratum:
         """Whether `p(pair)` is declared."""
         matches = [(rule, unify(pair_term(rule.pair), pair, {})) for rule in self.program.postponable]
         return any(m is not None and self.store.solver.solve(rule.body, m, frozenset()) for rule, m in matches)
+
+
+def says_when(body: trees.Body, clock: Term) -> bool:
+    """Whether a body can only be true when something happens at that very time."""
+    return any(c.time == clock if isinstance(c, trees.Happens | trees.Boundary | trees.Changed)
+               else isinstance(c, trees.Or) and all(says_when(goals, clock) for goals in c.alternatives) for c in body)
 
 
 def broken(pair: Term, begun: Iterable[Term], terminated: Iterable[tuple[Term, int]]) -> bool:

@@ -1,0 +1,556 @@
+"""Random Event Calculus programs: whatever the reference of the language has, put together without regard to sense.
+
+A rule is built from left to right: conditions that bind variables first, then conditions that may use them. Every
+argument is a variable that is bound already, another one, the same one again, a constant, or `_`; so rules join
+relations with themselves in every way.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+WHO, NUMBER, PLACE = "who", "number", "place"
+POOLS: tuple[tuple[str | int | float, ...], ...] = (
+    ("a", "b", "c"), ("a", "b", "c", "d"), ("x1", "x2", "x10"), (1, 2, 3), (0, -1, -2, 7), (0.5, -1.5, 2.0, 1e3),
+    ("New York", "it's", "A", "b_c"), ("a", 1, -2.5, "Big one"), (9000000000000000, -9000000000000000, 0),
+)
+PLACES = ("h", "w", "p")
+NUMBERS: tuple[tuple[int | float, ...], ...] = ((0, 1, 2, 3, 4, 5), (-3, -1, 0, 2, 5), (-1.5, 0.0, 0.5, 2.5, 4.0))
+VALUES = (("true",), ("true",), ("true", "false"), ("on", "off"), ("lo", "mid", "hi"), ("1", "2"), ("-1", "0.5"),
+          ("'In use'", "free"))
+RELATIONS = ("before", "meets", "starts", "finishes", "during", "overlaps", "equal")
+MODES = ("source", "target", "union", "intersection", "relative_complement", "relative_complement_inverse",
+         "lhs", "rhs", "intersect", "complement", "complement_inv")
+EVENTS = {"e1": (WHO,), "e2": (WHO,), "n": (WHO, NUMBER), "go": (WHO, PLACE), "meet": (WHO, WHO), "dial": (WHO, WHO),
+          "deal": (WHO, WHO, WHO), "bell": ()}
+INTERVALS = {"in1": (WHO,), "in2": (WHO,), "near": (WHO, WHO)}
+POINTS = {"pt": (WHO,)}
+STATES = ("lo", "hi")
+"""The values of the input fluent `st`."""
+
+
+def written(value: str | int | float) -> str:
+    """A constant as rules write it."""
+    if not isinstance(value, str):
+        return str(value)
+    plain = value.isidentifier() and value[0].islower()
+    return value if plain else "'" + value.replace("'", "''") + "'"
+
+
+@dataclass(frozen=True)
+class Fluent:
+    """A fluent that rules may use. An inner argument makes it `f(g(A), B)`."""
+
+    name: str
+    kinds: tuple[str, ...]
+    values: tuple[str, ...]
+    simple: bool
+    nested: bool = False
+    variable: str = ""
+    """The kind of its values, where an event gives them."""
+
+    def call(self, args: Sequence[str]) -> str:
+        """The fluent with arguments."""
+        if not args:
+            return self.name
+        if self.nested:
+            return f"{self.name}(g({args[0]}){''.join(f', {a}' for a in args[1:])})"
+        return f"{self.name}({', '.join(args)})"
+
+
+@dataclass
+class Scope:
+    """The variables of a rule: by kind, those that are bound; and how many names are in use."""
+
+    bound: dict[str, list[str]] = field(default_factory=lambda: {WHO: [], NUMBER: [], PLACE: []})
+    fresh: int = 0
+    lists: int = 0
+
+
+@dataclass
+class Writer:
+    """A program while it is being written."""
+
+    rng: random.Random
+    tick: int
+    domain: str
+    """Where entities come from: nothing (what the rules bind), `static` or `dynamic`."""
+    entities: tuple[str | int | float, ...]
+    numbers: tuple[int | float, ...]
+    cycles: bool = False
+    clauses: list[str] = field(default_factory=list)
+    fluents: list[Fluent] = field(default_factory=list)
+    derived: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    made: int = 0
+
+    # -- chance
+
+    def chance(self, probability: float = 0.5) -> bool:
+        return self.rng.random() < probability
+
+    def name(self, prefix: str) -> str:
+        self.made += 1
+        return f"{prefix}{self.made}"
+
+    def constant(self, kind: str) -> str:
+        pool: Sequence[str | int | float] = {WHO: self.entities, NUMBER: self.numbers, PLACE: PLACES}[kind]
+        return written(self.rng.choice(pool))
+
+    def duration(self) -> str:
+        return str(self.tick * self.rng.choice((1, 2, 3, 3, 4, 5, 6, 8, 12)))
+
+    # -- arguments
+
+    def fresh(self, scope: Scope, kind: str) -> str:
+        """A variable that nothing has bound."""
+        scope.fresh += 1
+        return f"{'N' if kind == NUMBER else 'P' if kind == PLACE else 'X'}{scope.fresh}"
+
+    def binding(self, scope: Scope, kinds: Sequence[str]) -> list[str]:
+        """Arguments of a condition that may bind variables."""
+        args = []
+        for kind in kinds:
+            known = scope.bound[kind]
+            turn = self.rng.random()
+            if known and turn < 0.5:
+                args.append(self.rng.choice(known))
+            elif turn < 0.82:
+                variable = self.fresh(scope, kind)
+                known.append(variable)
+                args.append(variable)
+            elif turn < 0.9:
+                args.append(self.constant(kind))
+            else:
+                args.append("_")
+        return args
+
+    def testing(self, scope: Scope, kinds: Sequence[str]) -> list[str]:
+        """Arguments of a condition that binds nothing."""
+        args = []
+        for kind in kinds:
+            known = scope.bound[kind]
+            turn = self.rng.random()
+            if known and turn < 0.72:
+                args.append(self.rng.choice(known))
+            else:
+                args.append(self.constant(kind) if turn > 0.9 else "_")
+        return args
+
+    def value(self, fluent: Fluent, scope: Scope | None) -> str:
+        """A value of a fluent in a condition; with a scope it may be bound, or bind."""
+        turn = self.rng.random()
+        if fluent.variable and turn < 0.6 and scope is not None:
+            known = scope.bound[fluent.variable]
+            if known and self.chance():
+                return self.rng.choice(known)
+            variable = self.fresh(scope, fluent.variable)
+            known.append(variable)
+            return variable
+        if turn > 0.94:
+            return "_"
+        return self.constant(fluent.variable) if fluent.variable else self.rng.choice(fluent.values)
+
+    # -- conditions
+
+    def inputs(self) -> list[Fluent]:
+        """The input fluents."""
+        found = [Fluent(name, kinds, ("true",), False) for name, kinds in (INTERVALS | POINTS).items()]
+        return [*found, Fluent("st", (WHO,), STATES, False)]
+
+    def fluent(self, *, inputs: float = 0.15, among: Sequence[Fluent] | None = None) -> Fluent:
+        """A fluent to ask for: most often one that rules define."""
+        known = self.fluents if among is None else among
+        if not known or self.chance(inputs):
+            return self.rng.choice(self.inputs())
+        return self.rng.choice(known[-4:] if self.chance(0.7) else known)
+
+    def trigger(self, scope: Scope, simple: Sequence[Fluent]) -> str:
+        """A condition that says when."""
+        turn = self.rng.random()
+        if turn < 0.5 or not (self.fluents or self.derived):
+            events = EVENTS | self.derived
+            name = self.rng.choice([*events, *self.derived, *self.derived])
+            return f"happensAt({self.event(name, self.binding(scope, events[name]))}, T)"
+        if turn < 0.82 or not simple:
+            fluent = self.fluent()
+            kind = self.rng.choice(("start", "start", "end", "end", "startI"))
+            pair = f"{fluent.call(self.binding(scope, fluent.kinds))}={self.value(fluent, scope)}"
+            return f"happensAt({kind}({pair}), T)"
+        fluent = self.rng.choice(simple)
+        pair = f"{fluent.call(self.binding(scope, fluent.kinds))}={self.value(fluent, scope)}"
+        return f"initiatedAt({pair}, T)"
+
+    @staticmethod
+    def event(name: str, args: Sequence[str]) -> str:
+        return f"{name}({', '.join(args)})" if args else name
+
+    def condition(self, scope: Scope, asked: Sequence[Fluent]) -> str:
+        """A further condition of a rule about a time-point."""
+        turn = self.rng.random()
+        if turn < 0.34:
+            fluent = self.fluent(among=asked)
+            return f"holdsAt({fluent.call(self.binding(scope, fluent.kinds))}={self.value(fluent, scope)}, T)"
+        if turn < 0.52:
+            fluent = self.fluent(among=asked)
+            return f"\\+ holdsAt({fluent.call(self.testing(scope, fluent.kinds))}={self.value(fluent, None)}, T)"
+        if turn < 0.6:
+            events = EVENTS | self.derived
+            name = self.rng.choice(list(events))
+            sign = self.rng.choice(("", "\\+ "))
+            args = self.testing(scope, events[name]) if sign else self.binding(scope, events[name])
+            return f"{sign}happensAt({self.event(name, args)}, T)"
+        if turn < 0.66 and self.fluents:
+            fluent = self.fluent()
+            kind = self.rng.choice(("start", "end", "startI"))
+            sign = self.rng.choice(("", "\\+ ", "\\+ "))
+            args = self.testing(scope, fluent.kinds) if sign else self.binding(scope, fluent.kinds)
+            value = self.value(fluent, None if sign else scope)
+            return f"{sign}happensAt({kind}({fluent.call(args)}={value}), T)"
+        if turn < 0.74:
+            return self.count(scope, asked)
+        if turn < 0.82:
+            return self.background(scope)
+        if turn < 0.86:
+            one, other = self.condition(scope_of(scope), asked), self.condition(scope_of(scope), asked)
+            return f"({one} ; {other})"
+        if turn < 0.89:
+            fluent, other = self.fluent(among=asked), self.fluent(among=asked)
+            inner = scope_of(scope)
+            return (f"\\+ (holdsAt({fluent.call(self.binding(inner, fluent.kinds))}={self.value(fluent, None)}, T), "
+                    f"holdsAt({other.call(self.testing(inner, other.kinds))}={self.value(other, None)}, T))")
+        return self.comparison(scope)
+
+    def count(self, scope: Scope, asked: Sequence[Fluent]) -> str:
+        """How many there are."""
+        inner = scope_of(scope)
+        counted = self.fresh(inner, WHO)
+        scope.fresh = inner.fresh
+        fluent = self.fluent(among=[f for f in asked if f.kinds])
+        if fluent.kinds and self.chance(0.7):
+            args = self.testing(inner, fluent.kinds)
+            args[self.rng.randrange(len(args))] = counted
+            goal = f"holdsAt({fluent.call(args)}={self.value(fluent, None)}, T)"
+        else:
+            name = self.rng.choice(("e1", "meet", "dial", "deal"))
+            args = self.testing(inner, EVENTS[name])
+            args[self.rng.randrange(len(args))] = counted
+            goal = f"happensAt({name}({', '.join(args)}), T)"
+        scope.lists += 1
+        number = f"C{scope.lists}"
+        test = self.rng.choice((f"{number} > 0", f"{number} >= 2", f"{number} < 2", f"{number} =:= 1", f"{number} = 1"))
+        return f"findall({counted}, {goal}, L{scope.lists}), length(L{scope.lists}, {number}), {test}"
+
+    def background(self, scope: Scope) -> str:
+        """Something that always holds, or never."""
+        turn = self.rng.random()
+        if turn < 0.35:
+            return f"next({', '.join(self.binding(scope, (WHO, WHO)))})"
+        if turn < 0.5:
+            return f"\\+ next({', '.join(self.testing(scope, (WHO, WHO)))})"
+        if turn < 0.65:
+            return f"kind({self.testing(scope, (WHO,))[0]}, {self.rng.choice(('small', 'large'))})"
+        if turn < 0.75:
+            return f"limit({', '.join(self.binding(scope, (WHO, NUMBER)))})"
+        if turn < 0.85:
+            return f"{self.rng.choice(('', chr(92) + '+ '))}odd({self.testing(scope, (WHO,))[0]})"
+        known = scope.bound[WHO]
+        listed = ", ".join(self.constant(WHO) for _ in range(2))
+        return f"member({self.rng.choice(known)}, [{listed}])" if known else "true"
+
+    def comparison(self, scope: Scope) -> str:
+        who, numbers = scope.bound[WHO], scope.bound[NUMBER]
+        if numbers and self.chance(0.7):
+            sign = self.rng.choice(("<", "=<", ">", ">=", "=:=", "=\\="))
+            one, other = self.rng.choice(numbers), self.rng.choice([*numbers, self.constant(NUMBER)])
+            return f"{self.rng.choice((one, f'{one} * 2 - 1', f'abs({one})', f'{one} + 1'))} {sign} {other}"
+        if len(set(who)) > 1 and self.chance(0.8):
+            one, other = self.rng.sample(sorted(set(who)), 2)
+            return f"{one} {self.rng.choice((chr(92) + '=', '==', chr(92) + '==', '@<', '@>='))} {other}"
+        return f"T mod {2 * self.tick} =:= 0" if self.chance(0.5) else "T > 5"
+
+    def body(self, scope: Scope, asked: Sequence[Fluent], most: int = 3, simple: Sequence[Fluent] = ()) -> list[str]:
+        body = [self.trigger(scope, simple)]
+        return body + [self.condition(scope, asked) for _ in range(self.rng.choice((0, 1, 1, 2, most)))]
+
+    def head(self, fluent: Fluent, scope: Scope) -> str:
+        """The head's fluent: with bound variables where there are any."""
+        args = []
+        for kind in fluent.kinds:
+            known = scope.bound[kind]
+            args.append(self.rng.choice(known) if known and self.chance(0.93) else self.constant(kind))
+        return fluent.call(args)
+
+    # -- definitions
+
+    def kinds(self) -> tuple[str, ...]:
+        return (WHO,) * self.rng.choice((0, 1, 1, 1, 2, 2, 2, 2, 3))
+
+    def simple(self, asked: Sequence[Fluent] | None = None, fluent: Fluent | None = None) -> Fluent:
+        """A simple fluent; `asked` are those that its conditions may ask for."""
+        if fluent is None:
+            fluent = Fluent(self.name("f"), self.kinds(), self.rng.choice(VALUES), True, self.chance(0.06))
+        known = self.fluents if asked is None else asked
+        simple = [f for f in self.fluents if f.simple and f is not fluent]
+        for value in fluent.values:
+            for kind in ("initiated", "terminated"):
+                for _ in range(self.rng.choice((1, 1, 1, 2) if kind == "initiated" else (0, 1, 1))):
+                    self.change(kind, fluent, value, known, simple)
+        if self.chance(0.2):
+            self.change("terminated", fluent, "_", known, simple)
+        return self.define(fluent)
+
+    def change(self, kind: str, fluent: Fluent, value: str, asked: Sequence[Fluent], simple: Sequence[Fluent]) -> None:
+        scope = Scope()
+        body = self.body(scope, asked, simple=simple)
+        head = self.head(fluent, scope)
+        form = f"{kind}At({head}={value}, T)"
+        if body[0].startswith("happensAt(") and "start" not in body[0] and "end(" not in body[0] and self.chance(0.05):
+            event = body[0].removeprefix("happensAt(").removesuffix(", T)")
+            if event.partition("(")[0] in EVENTS:
+                form, body = f"{kind.removesuffix('d')}s({event}, {head}={value}, T)", body[1:] or ["true"]
+        elif self.chance(0.05):
+            form = f"{kind}At({head}={value}, T1, T, T2)"
+        self.rng.shuffle(body)
+        self.clauses.append(f"{form} :- {', '.join(body)}.")
+
+    def located(self) -> Fluent:
+        """A fluent whose value comes from an event."""
+        kind, name = self.rng.choice(((PLACE, "go"), (NUMBER, "n")))
+        fluent = Fluent(self.name("v"), (WHO,), (), True, variable=kind)
+        scope = Scope()
+        body = [f"happensAt({name}(X, V), T)", *([self.condition(scope_with(scope, "X"), self.fluents)]
+                                                if self.chance(0.4) else [])]
+        self.clauses.append(f"initiatedAt({fluent.name}(X)=V, T) :- {', '.join(body)}.")
+        if self.chance():
+            self.change("terminated", fluent, self.rng.choice(("_", self.constant(kind))), self.fluents, ())
+        if self.chance(0.3):
+            self.change("initiated", fluent, self.constant(kind), self.fluents, ())
+        return self.define(fluent)
+
+    def cycle(self) -> None:
+        """Simple fluents that ask for one another, and for themselves."""
+        members = [Fluent(self.name("c"), self.kinds() or (WHO,), self.rng.choice(VALUES), True)
+                   for _ in range(self.rng.choice((1, 1, 2, 3)))]
+        earlier = list(self.fluents)
+        for member in members:
+            asked = [*members, *members, *earlier]
+            simple = [f for f in earlier if f.simple]
+            for value in member.values:
+                self.change("initiated", member, value, asked, simple)
+                if self.chance(0.7):
+                    self.change("terminated", member, value, asked, simple)
+        for member in members:
+            self.define(member)
+
+    def delayed(self) -> Fluent:
+        """A simple fluent with deadlines."""
+        values = self.rng.choice([v for v in VALUES if len(v) > 1])
+        fluent = Fluent(self.name("d"), self.kinds(), values, True)
+        args = [f"A{place}" for place in range(len(fluent.kinds))]
+        for value in values[:self.rng.choice((1, 1, 2))]:
+            self.change("initiated", fluent, value, self.fluents, ())
+            if self.chance(0.6):
+                self.change("terminated", fluent, self.rng.choice((value, "_")), self.fluents, ())
+        links = list(zip(values, [*values[1:], *([values[0]] if self.chance(0.3) else [])], strict=False))
+        for source, target in links:
+            delay, where = self.duration(), ""
+            if args and self.chance(0.3):
+                delay, where = "D", f" :- delay({args[0]}, D)"
+            self.clauses.append(f"fi({fluent.call(args)}={source}, {fluent.call(args)}={target}, {delay}){where}.")
+            if target != values[0] and self.chance(0.4):
+                self.clauses.append(f"p({fluent.call(['_'] * len(args))}={source}).")
+        return self.define(fluent)
+
+    def output(self) -> None:
+        """A derived event."""
+        kinds, scope = self.kinds(), Scope()
+        name = self.name("out")
+        for _ in range(self.rng.choice((1, 1, 2))):
+            scope = Scope()
+            body = self.body(scope, self.fluents, simple=[f for f in self.fluents if f.simple])
+            args = [self.rng.choice(scope.bound[kind]) if scope.bound[kind] else self.constant(kind) for kind in kinds]
+            self.clauses.append(f"happensAt({self.event(name, args)}, T) :- {', '.join(body)}.")
+        self.derived[name] = kinds
+        if self.domain and self.chance(0.3) and kinds:
+            args = [f"A{place}" for place in range(len(kinds))]
+            where = ", ".join(f"dom({a})" for a in args)
+            self.clauses.append(f"grounding({self.event(name, args)}) :- {where}.")
+        if self.chance(0.2) and kinds:
+            args = [f"A{place}" for place in range(len(kinds))]
+            built = Fluent(self.name("b"), kinds, ("true",), False)
+            self.clauses.append(f"buildFromPoints({built.call(args)}=true, {self.event(name, args)}).")
+            self.fluents.append(built)
+
+    def static(self, durations: float = 0.3, allens: float = 0.25) -> Fluent:
+        """A statically determined fluent."""
+        fluent = Fluent(self.name("s"), self.kinds(), ("true",), False, self.chance(0.05))
+        source = self.rng.choice([None, *(f for f in self.fluents if f.variable or len(f.values) > 1)])
+        if source is not None and source.kinds == fluent.kinds and self.chance(0.3):  # holdsFor(F=Variable)
+            args = [f"A{place}" for place in range(len(fluent.kinds))]
+            fluent = Fluent(fluent.name, fluent.kinds, source.values, False, variable=source.variable)
+            self.clauses.append(f"holdsFor({fluent.call(args)}=V, I) :- holdsFor({source.call(args)}=V, I).")
+            return self.define(fluent)
+        for _ in range(self.rng.choice((1, 1, 1, 2))):
+            self.clauses.append(self.static_rule(fluent, durations, allens))
+        return self.define(fluent)
+
+    def static_rule(self, fluent: Fluent, durations: float, allens: float) -> str:
+        """Sources, then operations until one list is left."""
+        scope, body, lists = Scope(), [], []
+        for number in range(self.rng.choice((1, 2, 2, 2, 3))):
+            asked = self.fluent(inputs=0.3)
+            args = self.binding(scope, asked.kinds)
+            value = "_" if self.chance(0.05) else (
+                self.constant(asked.variable) if asked.variable else self.rng.choice(asked.values))
+            body.append(f"holdsFor({asked.call(args)}={value}, I{number})")
+            lists.append(f"I{number}")
+            if self.chance(0.08):
+                body.append(self.rng.choice((f"\\+ I{number}=[]", f"I{number} \\= []", f"I{number} = []")))
+        if self.chance(0.15):
+            body.append(self.rng.choice((self.background, self.static_comparison))(scope))
+        made = 0
+        while len(lists) > 1 or made == 0 or (made < 4 and self.chance(0.35)):
+            made += 1
+            output = f"J{made}"
+            body.append(self.operation(lists, output, durations, allens))
+        body.append(f"I = {lists[0]}")
+        return f"holdsFor({self.head(fluent, scope)}=true, I) :- {', '.join(body)}."
+
+    def static_comparison(self, scope: Scope) -> str:
+        who = sorted(set(scope.bound[WHO]))
+        return f"{who[0]} {self.rng.choice((chr(92) + '=', '@<'))} {who[1]}" if len(who) > 1 else "true"
+
+    def operation(self, lists: list[str], output: str, durations: float, allens: float) -> str:
+        """An operation on some of the lists, which its result replaces."""
+        turn = self.rng.random() if output not in ("J4", "J5", "J6") or len(lists) == 1 else durations + 0.5
+        if turn < durations or (len(lists) == 1 and turn < 0.75):
+            base = lists.pop(self.rng.randrange(len(lists)))
+            lists.append(output)
+            if self.chance(0.15):
+                test = self.rng.choice(("S >= {}", "E > {}", "E =< {}", "S < {}", "E \\= inf", "E - S > {}"))
+                test = test.format(self.rng.randrange(3, 25))
+                return f"findall((S, E), (member((S, E), {base}), {test}), {output})"
+            return f"{self.rng.choice(('intDurGreater', 'intDurLess'))}({base}, {self.duration()}, {output})"
+        if turn < durations + allens and len(lists) > 1:
+            one, other = self.rng.sample(lists, 2)
+            if self.chance(0.7):
+                lists.remove(one)
+            lists.remove(other)
+            lists.append(output)
+            relation, mode = self.rng.choice(RELATIONS), self.rng.choice(MODES)
+            call = f"allen({relation}, " if self.chance(0.7) else f"{relation}("
+            return f"{call}{one}, {other}, {mode}, {output})"
+        if self.domain and turn > 0.93:
+            base = lists.pop()
+            lists.append(output)
+            return f"complement_all([{base}], {output})"
+        taken = lists[:]
+        lists[:] = [output]
+        verb = self.rng.choice(("union_all", "intersect_all", "relative_complement_all"))
+        if verb == "relative_complement_all":
+            return f"{verb}({taken[0]}, [{', '.join(taken[1:] or taken)}], {output})"
+        return f"{verb}([{', '.join(taken)}], {output})"
+
+    # -- domains
+
+    def define(self, fluent: Fluent) -> Fluent:
+        """Make a fluent known to later rules, with groundings where there is a domain."""
+        self.fluents.append(fluent)
+        if not self.domain or self.chance(0.25):
+            return fluent
+        args = [f"A{place}" for place in range(len(fluent.kinds))]
+        where = "".join(f"{', ' if place else ' :- '}dom({a})" for place, a in enumerate(args))
+        listed = list(fluent.values)
+        if len(listed) > 1 and self.chance(0.25):
+            listed.remove(self.rng.choice(listed))
+        if fluent.variable == PLACE and self.chance():
+            self.clauses.append(f"grounding({fluent.call(args)}=P){where}{', ' if where else ' :- '}place(P).")
+        elif fluent.variable:
+            constants = sorted({self.constant(fluent.variable) for _ in range(2)})
+            self.clauses += [f"grounding({fluent.call(args)}={value}){where}." for value in constants]
+        else:
+            self.clauses += [f"grounding({fluent.call(args)}={value}){where}." for value in listed]
+            if fluent.simple and self.chance(0.2):
+                some = "" if not args or self.chance() else f" :- kind({args[0]}, small), dom({args[0]})"
+                shown = args if some else ["_"] * len(args)
+                self.clauses.append(f"initially({fluent.call(shown)}={self.rng.choice(listed)}){some}.")
+        return fluent
+
+    def finish(self) -> list[str]:
+        """The clauses, with the declarations and the background that they need."""
+        text = "\n".join(self.clauses)
+        before = []
+        for name, kinds in (INTERVALS | {"st": (WHO,)}).items():
+            if f"{name}(" in text:
+                value = "_" if name == "st" else "true"
+                before.append(f"collectIntervals({name}({', '.join('_' * len(kinds))})={value}).")
+        if "pt(" in text:
+            before.append("buildFromPoints(pt(_)=true).")
+        if self.domain == "dynamic":
+            before.append("dynamicDomain(dom(_)).")
+            used = [(n, k, "") for n, k in EVENTS.items() if f"{n}(" in text and k]
+            used += [(n, k, "=true") for n, k in (INTERVALS | POINTS).items() if f"{n}(" in text]
+            filling = [each for each in used if self.chance(0.8)] or used[:1]
+            for name, kinds, value in filling:
+                args = [f"A{place}" if kind == WHO else "_" for place, kind in enumerate(kinds)]
+                where = ", ".join(f"dom({a})" for a in args if a != "_")
+                before.append(f"grounding({name}({', '.join(args)}){value}) :- {where}.")
+        return [*before, *self.clauses, *self.tables(text)]
+
+    def tables(self, text: str) -> list[str]:
+        """The background that the text mentions."""
+        names = [written(entity) for entity in self.entities]
+        ring = zip(names, [*names[1:], names[0]], strict=True)
+        known = names if self.chance(0.7) else names[:-1]
+        tables = [
+            *(f"dom({name})." for name in (known if self.domain == "static" else ())),
+            *(f"next({one}, {other})." for one, other in ring),
+            *(f"kind({name}, {'large' if place % 2 else 'small'})." for place, name in enumerate(names)),
+            *(f"limit({name}, {written(self.numbers[place % len(self.numbers)])})." for place, name in enumerate(names)),
+            *(f"delay({name}, {self.tick * (2 + 3 * (place % 3))})." for place, name in enumerate(names)),
+            *(f"place({place})." for place in PLACES),
+        ]
+        if "odd(" in text:
+            text += "kind(next("
+            tables += ["odd(X) :- kind(X, small), next(X, Y), \\+ kind(Y, small).", "odd(X) :- X == " + names[0] + "."]
+        return [line for line in tables if line.startswith("odd(") or f"{line.partition('(')[0]}(" in text]
+
+
+def scope_of(scope: Scope) -> Scope:
+    """A scope inside of another: what it binds is not seen outside."""
+    return Scope({kind: list(names) for kind, names in scope.bound.items()}, scope.fresh + 10)
+
+
+def scope_with(scope: Scope, *variables: str) -> Scope:
+    scope.bound[WHO].extend(variables)
+    return scope
+
+
+def program(rng: random.Random) -> tuple[list[str], Writer]:
+    """The clauses of a random program."""
+    writer = Writer(rng, rng.choice((1, 1, 1, 1, 5)), rng.choice(("", "", "static", "dynamic")), rng.choice(POOLS),
+                    rng.choice(NUMBERS))
+    profile = rng.choice(("plain", "joins", "statics", "durations", "allens", "delays", "cycles", "outputs", "mixed"))
+    parts = {
+        "plain": ["simple", "simple", "located"],
+        "joins": ["simple", "simple", "static"],
+        "statics": ["simple", "static", "static"],
+        "durations": ["simple", "long", "long", "simple", "static"],
+        "allens": ["simple", "allen", "allen", "simple"],
+        "delays": ["simple", "delayed", "static", "delayed"],
+        "cycles": ["simple", "cycle", "cycle", "static"],
+        "outputs": ["simple", "output", "output", "simple"],
+        "mixed": ["simple", "located", "static", "long", "allen", "delayed", "cycle", "output"],
+    }[profile]
+    makers = {"simple": writer.simple, "located": writer.located, "static": writer.static, "delayed": writer.delayed,
+              "long": lambda: writer.static(durations=0.8), "allen": lambda: writer.static(allens=0.8, durations=0.1),
+              "cycle": writer.cycle, "output": writer.output}
+    if rng.random() < 0.6:  # in this order, but not always all
+        chosen = [part for part in parts if rng.random() < 0.75] or parts[:1]
+    else:
+        chosen = [rng.choice(parts) for _ in range(rng.choice((1, 2, 2, 3)))]
+    for part in chosen[:5]:
+        makers[part]()
+    return writer.finish(), writer
