@@ -78,8 +78,12 @@ def many(options: argparse.Namespace, names: Sequence[str]) -> int:
     pool = ProcessPoolExecutor(options.processes) if options.processes > 1 else None
     for part in (map if pool is None else pool.map)(work, chunks):
         found.add(part)
+        seen: set[int] = set()
         for case, difference in part.differences:
-            tell(case, difference, names, options, small)
+            print(f"case {case.seed}: {difference.path}: {difference.message[:300]}", flush=True)
+            if options.keep is not None and case.seed not in seen:
+                make_small(case, difference, options, small)
+            seen.add(case.seed)
         if monotonic() - told > 20:
             told = monotonic()
             failed = len({case.seed for case, _ in found.differences})
@@ -89,12 +93,11 @@ def many(options: argparse.Namespace, names: Sequence[str]) -> int:
     return 1 if found.differences else 0
 
 
-def tell(case: Case, difference: Difference, names: Sequence[str], options: argparse.Namespace,
-         small: dict[tuple[str, str], int]) -> None:
-    """Report a difference; the first of each sort are made small and written."""
-    print(f"case {case.seed}: {difference.path}: {difference.message[:300]}", flush=True)
+def make_small(case: Case, difference: Difference, options: argparse.Namespace,
+               small: dict[tuple[str, str], int]) -> None:
+    """Write a small case with this difference, and print it; but only the first of each sort."""
     small[difference.sort] = small.get(difference.sort, 0) + 1
-    if options.keep is None or small[difference.sort] > (options.most if difference.kind == "answer" else 1):
+    if small[difference.sort] > (options.most if difference.kind == "answer" else 1):
         return
     same = difference.sort
 

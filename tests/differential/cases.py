@@ -72,7 +72,8 @@ def write_case(case: Case, folder: Path, ending: str, **notes: Any) -> None:
 def read_case(folder: Path, clauses_of: Callable[[str], Iterable[str]] = str.splitlines) -> Case:
     """The case that was written to a folder."""
     rest = json.loads((folder / OPTIONS).read_text(encoding="utf-8"))
-    options = {name: tuple(value) if isinstance(value, list) else value for name, value in rest["options"].items()}
+    options: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
+                               for name, value in rest["options"].items()}
     text = next(folder.glob("rules.*")).read_text(encoding="utf-8")
     rows = (folder / OPERATIONS).read_text(encoding="utf-8").splitlines()
     return Case(rest["language"], rest["seed"], tuple(clauses_of(text)),

@@ -65,7 +65,7 @@ def check(case: Case, names: Collection[str], found: Findings) -> list[Differenc
         problems = [p.code for p in parsed(case.text).check() if p.severity == "error"]
     except EventideError as error:
         problems = [reason_of(error)]
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
+    except Exception as error:
         differences.append(Difference("check", crash(error), f"crash {type(error).__name__}"))
         return differences
     if problems:
@@ -87,7 +87,7 @@ def check(case: Case, names: Collection[str], found: Findings) -> list[Differenc
             found.refusals[name, reason_of(error)] += 1
         except Silent:
             found.refusals[name, "the interpreter cannot say"] += 1
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
+        except Exception as error:
             kind = f"crash {type(error).__name__}"
             if kind not in {each.kind for each in differences}:  # one of them says it all
                 differences.append(Difference(name, crash(error), kind))

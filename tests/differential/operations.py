@@ -25,7 +25,7 @@ def event_calculus(seed: int) -> Case:
     window = tick * rng.choice((1, 2, 5, 8, 10, 20)) if rng.random() < 0.85 else rng.randrange(1, 30) * tick
     step = max(1, min(window, rng.choice((window, window, 5 * tick, 3 * tick, tick, rng.randrange(1, 12)))))
     needs_start = "initially(" in text or "complement_all(" in text
-    start = rng.choice((-tick, -tick, -tick, 0, 3 * tick, -1, 4)) if needs_start or rng.random() < 0.8 else None
+    start = rng.choice((-tick, -tick, -tick, 0, 3 * tick, -2 * tick)) if needs_start or rng.random() < 0.8 else None
     manner = rng.choice(("timely", "timely", "late", "wild"))
     first = -tick if start is None else start
     queries = query_times(rng, first, end, tick)

@@ -216,10 +216,10 @@ class Writer:
             one, other = self.condition(scope_of(scope), asked), self.condition(scope_of(scope), asked)
             return f"({one} ; {other})"
         if turn < 0.89:
-            fluent, other = self.fluent(among=asked), self.fluent(among=asked)
+            fluent, second = self.fluent(among=asked), self.fluent(among=asked)
             inner = scope_of(scope)
             return (f"\\+ (holdsAt({fluent.call(self.binding(inner, fluent.kinds))}={self.value(fluent, None)}, T), "
-                    f"holdsAt({other.call(self.testing(inner, other.kinds))}={self.value(other, None)}, T))")
+                    f"holdsAt({second.call(self.testing(inner, second.kinds))}={self.value(second, None)}, T))")
         return self.comparison(scope)
 
     def count(self, scope: Scope, asked: Sequence[Fluent]) -> str:
@@ -458,7 +458,8 @@ class Writer:
     def define(self, fluent: Fluent) -> Fluent:
         """Make a fluent known to later rules, with groundings where there is a domain."""
         self.fluents.append(fluent)
-        if not self.domain or self.chance(0.25):
+        completed = any("complement_all" in c and c.startswith(f"holdsFor({fluent.name}") for c in self.clauses)
+        if not self.domain or (self.chance(0.25) and not completed):
             return fluent
         args = [f"A{place}" for place in range(len(fluent.kinds))]
         where = "".join(f"{', ' if place else ' :- '}dom({a})" for place, a in enumerate(args))
@@ -508,7 +509,7 @@ class Writer:
             *(f"dom({name})." for name in (known if self.domain == "static" else ())),
             *(f"next({one}, {other})." for one, other in ring),
             *(f"kind({name}, {'large' if place % 2 else 'small'})." for place, name in enumerate(names)),
-            *(f"limit({name}, {written(self.numbers[place % len(self.numbers)])})." for place, name in enumerate(names)),
+            *(f"limit({name}, {number})." for name, number in zip(names, self.numbers, strict=False)),
             *(f"delay({name}, {self.tick * (2 + 3 * (place % 3))})." for place, name in enumerate(names)),
             *(f"place({place})." for place in PLACES),
         ]

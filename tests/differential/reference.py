@@ -1,4 +1,4 @@
-"""What the answer should be: which facts count, by the laws of late facts, and what the naive interpreter says of them."""
+"""What the answer should be: which facts count, by the laws of late facts, and what the interpreter says of them."""
 
 from __future__ import annotations
 

@@ -30,8 +30,7 @@ def smaller_cases(case: Case) -> Iterator[Case]:
         kept = tuple(o for place, o in enumerate(case.operations) if place not in parts)
         yield replace(case, operations=kept)
     for parts in pieces(len(case.clauses)):
-        kept = tuple(c for place, c in enumerate(case.clauses) if place not in parts)
-        yield replace(case, clauses=kept)
+        yield replace(case, clauses=tuple(c for place, c in enumerate(case.clauses) if place not in parts))
     for place, clause in enumerate(case.clauses):
         for shorter in shorter_clauses(clause):
             yield replace(case, clauses=(*case.clauses[:place], shorter, *case.clauses[place + 1:]))

@@ -75,7 +75,8 @@ class Stratum:
     def busy(self) -> set[int] | None:
         """The time-points at which a fact or a result of earlier strata may make a rule apply: every rule has a
         condition that says when. None if one has not, so that all time-points must be looked at."""
-        if not all(says_when(rule.body, rule.time) for rule in [*self.change_rules, *self.event_rules]):
+        rules: list[trees.ChangeRule | trees.EventRule] = [*self.change_rules, *self.event_rules]
+        if not all(says_when(rule.body, rule.time) for rule in rules):
             return None
         store, grid = self.store, self.store.grid
         times = {t for kind in (store.given, store.derived, store.initiated, store.terminated)
