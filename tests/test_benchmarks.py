@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -104,5 +105,6 @@ def _pretend(monkeypatch: pytest.MonkeyPatch, codes: dict[str, int | None]) -> d
                  "holds": False}
         return subprocess.CompletedProcess(arguments, codes.get(name, 0) or 0, json.dumps([claim]))
 
-    monkeypatch.setattr("eventide.cli.bench.subprocess.run", run)
+    # The command's own view of the module: whoever else starts processes, such as to describe the machine, still does.
+    monkeypatch.setattr("eventide.cli.bench.subprocess", SimpleNamespace(run=run, PIPE=subprocess.PIPE))
     return called
