@@ -1,22 +1,22 @@
-"""What all tests share: profiles of the property tests, the reference data, one Spark session, Numba's cache."""
+"""What all tests share: the options of a run, the reference data, one Spark session, Numba's cache."""
 
 from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from tests import effort
 from tests.executors import Executor, Local, OnSpark
 
 from eventide.java import find_java
 
 ROOT = Path(__file__).resolve().parents[1]
-PROFILE = os.environ.get("EVENTIDE_PROFILE", "small")
 EXAMPLES_ON_SPARK = ("eventide.spark.batch.run", "eventide.spark.streaming.stream")  # docstrings that take a session
 
 # Numba reads this when it is first imported, in Spark's workers too.
@@ -29,18 +29,38 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # Spark's workers find the functions of tests, whichever test starts Spark first.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 
-# The first example of a test may compile a kernel, so no example has a deadline.
-# The default profile tries the same examples every time, so that a run says something about the change at hand.
-settings.register_profile("small", max_examples=50, deadline=None, derandomize=True,
-                          suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("large", settings.get_profile("small"), max_examples=2000, derandomize=False)
-settings.register_profile("tiny", settings.get_profile("small"), max_examples=8)  # for loops that are not compiled
-settings.load_profile(PROFILE)
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What the user may ask for beside what pytest knows."""
+    group = parser.getgroup("eventide")
+    group.addoption("--all", action="store_true", help="slow tests too, and more random examples")
+    group.addoption("--rest", action="store_true", help="what --all adds to the quick tests")
+    group.addoption("--shuffle", type=int, metavar="SEED", help="the tests in an order that the number decides")
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist's, which reads how many processes are wanted
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """The profile; and two processes for the suite as a whole."""
+    effort.choose(config)
+    given = config.option
+    if hasattr(config, "workerinput"):
+        given.loadgroup = config.workerinput["grouped"]
+    elif hasattr(given, "numprocesses") and not given.usepdb:
+        if given.numprocesses is None and not effort.names_tests(config):
+            given.numprocesses = 2
+        if given.numprocesses and given.dist == "no":
+            given.dist, given.loadscopereorder = "loadgroup", False
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """A process that takes tests reads the same command line, which need not say how they are dealt out."""
+    node.workerinput["grouped"] = node.config.option.dist == "loadgroup"
 
 
 def pytest_report_header() -> str:
     """What the run stands on."""
-    return f"eventide: {find_java(os.environ)}; profile {PROFILE}; shared data {shared_folder() or 'absent'}"
+    return f"eventide: {find_java(os.environ)}; profile {effort.profile()}; shared data {shared_folder() or 'absent'}"
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -48,18 +68,30 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     if session.config.getoption("numprocesses", None):
         from eventide import kernels
 
+        with subprocess.Popen([sys.executable, "-c", "from eventide import kernels; kernels._warm_probabilities()"]):
+            kernels._warm_learning()
         kernels.warm()
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist's own, which reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Examples on Spark have its mark. Where two processes share the work, one has all tests of the shared Spark
     session, and files stay whole."""
     for item in items:
         if isinstance(item, pytest.DoctestItem) and item.name.endswith(EXAMPLES_ON_SPARK):
             item.add_marker(pytest.mark.spark)
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        return
+    without = [item for item in items if effort.left_out(config, item)]
+    if without:
+        config.hook.pytest_deselected(items=without)
+        items[:] = [item for item in items if not effort.left_out(config, item)]
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        deal_out(items)
+    if config.option.shuffle is not None:
+        effort.shuffle(items, config.option.shuffle)
+
+
+def deal_out(items: list[pytest.Item]) -> None:
+    """Say which tests go to one process together, and begin with those that take long."""
     rank: dict[pytest.Item, int] = {}
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
@@ -67,7 +99,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         shares = "spark" in fixtures or (starts and ("executor" in fixtures or isinstance(item, pytest.DoctestItem)))
         item.add_marker(pytest.mark.xdist_group("spark" if shares else item.nodeid.partition("::")[0]))
         rank[item] = 0 if shares else 1 if starts else 2
-    items.sort(key=rank.__getitem__)  # what takes long comes first
+    items.sort(key=rank.__getitem__)
 
 
 def shared_folder() -> Path | None:

@@ -8,19 +8,18 @@ out), `expect_events` the times of output events.
 from __future__ import annotations
 
 import json
-import os
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.effort import profile
 from tests.oracle.interpreter import evaluate
 from tests.oracle.rows import facts_of_rows, rules_of
 
 from eventide.applications import APPLICATIONS
 from eventide.syntax.event_calculus import parse
 
-PROFILE = os.environ.get("EVENTIDE_PROFILE", "small")
 CASES = sorted((Path(__file__).parent / "cases").glob("*.json"))
 
 
@@ -64,7 +63,7 @@ def test_the_expected_intervals_are_maximal(case: dict[str, Any]) -> None:
 
 
 # The oracle needs long for the maritime cases; maritime_allen's has the same rows and expects all of maritime's too.
-LONG = {"maritime_worked_example"} | ({"maritime_allen_worked_example"} if PROFILE != "large" else set())
+LONG = {"maritime_worked_example"} | ({"maritime_allen_worked_example"} if profile() != "large" else set())
 EVALUATED = [pytest.param(path, id=path.stem) for path in CASES if path.stem not in LONG]
 
 

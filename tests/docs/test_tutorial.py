@@ -18,9 +18,10 @@ from pathlib import Path
 import pytest
 from tests.docs.generated import ROOT
 from tests.docs.snippets import blocks
+from tests.effort import profile
 
 TUTORIAL = ROOT / "docs" / "tutorial" / "first-recognition.md"
-LARGE = os.environ.get("EVENTIDE_PROFILE") == "large"
+LARGE = profile() == "large"
 
 
 def commands(page: Path, folder: Path) -> list[str]:

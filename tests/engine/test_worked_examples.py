@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -12,12 +11,12 @@ from typing import Any
 
 import pytest
 from tests.applications.test_cases import CASES
+from tests.effort import profile
 from tests.engine.running import shown
 
 import eventide as ev
 from eventide.applications import APPLICATIONS
 
-PROFILE = os.environ.get("EVENTIDE_PROFILE", "small")
 Locate = Callable[[str], Path]
 
 
@@ -59,7 +58,7 @@ def test_biology(loop: str, last: int, shared_data: Locate, tmp_path: Path) -> N
             wanted[r["initial_values"]].add((r["fluent"], r["variable"], r["value"], int(r["start"]), int(r["end"])))
     program = ev.load(APPLICATIONS[loop].rules)
     file = tmp_path / "events.csv"
-    step = 1 if PROFILE == "large" else len(wanted) // 4
+    step = 1 if profile() == "large" else len(wanted) // 4
     for initial, rows in list(wanted.items())[::step]:
         levels = [pair.split("=") for pair in initial.replace(";", " ").replace(",", " ").split()]
         file.write_text("".join(f"init|0|0|{variable}|{level}\n" for variable, level in levels))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import itertools
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import profile
 from tests.oracle.learning import AXIOMS, Program, text_of
 
 from eventide.errors import EventideError
@@ -211,7 +211,6 @@ terminatedAt({fluent}(X,Y),T) :- happensAt(disappear(X),T).
 terminatedAt({fluent}(X,Y),T) :- happensAt(active(X),T), happensAt(active(Y),T).
 """
 WEIGHTS = np.array([3.0, 2.0, 1.0, -2.0, 4.0, 5.0, -3.0])
-PROFILE = os.environ.get("EVENTIDE_PROFILE", "small")
 
 
 def rows_of(path: Path) -> dict[str, np.ndarray[Any, Any]]:
@@ -307,7 +306,7 @@ def test_columns_give_the_states_of_the_solver_on_caviar(
     examples = caviar(seen, labelled, fluent)
     checked = holding = 0
     for number, (batch, before, found) in enumerate(inferred(examples, fluent, size)):
-        if number % (1 if PROFILE == "large" else each) == each // 2 * (PROFILE != "large"):
+        if number % (1 if profile() == "large" else each) == each // 2 * (profile() != "large"):
             names = examples.domains["person"][batch.arguments].tolist()
             holds = found.holds.reshape(len(names), len(batch.times))
             states = {f"holdsAt({fluent}({a},{b}),{batch.times[t]})" for i, (a, b) in enumerate(names)
