@@ -22,6 +22,9 @@ EXAMPLES_ON_SPARK = ("eventide.spark.batch.run", "eventide.spark.streaming.strea
 # Numba reads this when it is first imported, in Spark's workers too.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(sys.prefix) / "cache" / "numba"))
 
+# Spark lives for seconds here: Java's second compiler and its parallel collector would cost more than they save.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
 # A suite in the background may ignore Ctrl-C; what the tests start, and interrupt, must not.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
