@@ -78,6 +78,12 @@ def test_modules_and_what_is_in_them(page: Path) -> None:
             assert resolved(found[0].replace("ev.", "eventide.", 1) if name.startswith("ev.") else found[0]), name
 
 
+def options_of_tests() -> set[str]:
+    """What `./eventide test` understands beside the options of pytest."""
+    text = (ROOT / "tests" / "conftest.py").read_text(encoding="utf-8")
+    return set(re.findall(r'addoption\("(--[\w-]+)"', text))
+
+
 def resolved(name: str) -> bool:
     """Whether a dotted name is a module, or something in one."""
     parts = name.split(".")
@@ -104,6 +110,8 @@ def test_commands_and_options(page: Path) -> None:
         allowed = known if command is None else commands().get(command, known) | commands()[""] | OTHERS
         if command in (None, "bench"):
             allowed = allowed | options_of_benchmarks()
+        if command in (None, "test"):
+            allowed = allowed | options_of_tests()
         assert [option for option in re.findall(r"(?<![\w-])--[a-z][\w-]*", name) if option not in allowed] == [], name
 
 
