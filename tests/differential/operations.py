@@ -23,7 +23,7 @@ def event_calculus(seed: int) -> Case:
     end = tick * rng.choice((12, 20, 30))
     facts = facts_for(text, writer, rng, end)
     window = tick * rng.choice((1, 2, 5, 8, 10, 20)) if rng.random() < 0.85 else rng.randrange(1, 30) * tick
-    step = max(1, min(window, rng.choice((window, window, 5 * tick, 3 * tick, tick, rng.randrange(1, 12)))))
+    step = min(window, tick * rng.choice((window // tick, 5, 3, 1, rng.randrange(1, 12))))
     needs_start = "initially(" in text or "complement_all(" in text
     start = rng.choice((-tick, -tick, -tick, 0, 3 * tick, -2 * tick)) if needs_start or rng.random() < 0.8 else None
     manner = rng.choice(("timely", "timely", "late", "wild"))
@@ -51,7 +51,7 @@ def query_times(rng: random.Random, first: int, end: int, tick: int) -> tuple[in
     else:
         found, now = [], first
         while now < end:
-            now += rng.choice((0, 1, tick, 3 * tick, 5, 8 * tick, 15 * tick))
+            now += tick * rng.choice((0, 1, 1, 3, 5, 8, 15))
             found.append(now)
     return tuple(found)
 
@@ -90,7 +90,7 @@ def history(fact: Fact, rng: random.Random, manner: str, window: int, writer: Wr
     """What happens to a fact in turn; `r` takes it back and inserts another one."""
     time = fact[3] if fact[0] == "event" else fact[4]
     assert isinstance(time, int)
-    if manner == "timely":
+    if manner == "timely" or (fact[0] == "interval" and writer.tick > 1):  # a late one is cut, off the grid
         return [Operation(fact, time, 1)]
     if manner == "late":
         return [Operation(fact, time + rng.choice((0, 0, 1, window // 2, window - 1)), 1)]

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import random
+import re
 import sys
 import tempfile
 import zlib
@@ -20,20 +21,22 @@ import numpy as np
 import pyarrow as pa
 from tests.engine.running import facts_of
 from tests.oracle.sessions import Operation, time_points
+from tests.oracle.store import Fact
 from tests.spark.flows import streamed, units_of
 
 import eventide as ev
 from eventide.cli import follow
 from eventide.engine.recognition import Settings
 from eventide.formats import tail
-from eventide.formats.facts import Facts
+from eventide.formats.facts import Facts, merged
 from eventide.spark.batch import partitioning_of
 from eventide.spark.flow import flow_of
 from eventide.spark.parts import packed
 from eventide.spark.tasks import Job
 
 from .cases import Case, row_of
-from .reference import Question, Rows, clipped, in_order
+from .programs import with_names
+from .reference import Question, Reference, Rows, clipped, in_order
 
 SAMPLED = 2
 """At how many query times before the last an answer is compared with the interpreter's."""
@@ -106,10 +109,12 @@ def once(case: Case, ties: str | None = None) -> Question:
 
 def net_facts(case: Case) -> Facts:
     """What is left of the facts in the end."""
-    from .reference import Reference
+    return facts_of((fact, None) for fact in once_facts(case))
 
-    counted = Reference(case).counted(once(case)).facts
-    return facts_of((fact, None) for fact in sorted(counted, key=repr))
+
+def once_facts(case: Case) -> list[Fact]:
+    """The same as plain facts."""
+    return sorted(Reference(case).counted(once(case)).facts, key=repr)
 
 
 def sampled(queries: Sequence[int], case: Case) -> list[int]:
@@ -343,6 +348,117 @@ def flow(case: Case) -> Iterator[Said]:
         held.apply(*(rows_of(row for row in now if row["change"] == sign) for sign in "-+"))
     yield Said(Question(options.window, tuple(queries), queries[-1], options.start, options.ties), held.answer,
                len(found.late))
+
+
+# -- the same in other words -------------------------------------------------------------------------------------------
+
+
+@path("ec")
+def certain(case: Case) -> Iterator[Said]:
+    """Probabilities: facts with 1, and among them others with 0."""
+    options = case.options
+    question = replace_ties(once(case))
+    facts = net_facts(case)
+    decoys = facts_of((shifted_fact(fact, 3 * options.tick), None) for fact, _ in case.facts)
+    both = {}
+    for key in {**facts.tables, **decoys.tables}:
+        found = [replace(tables.tables[key], probability=np.full(len(tables.tables[key]), value), arrival=None)
+                 for tables, value in ((facts, 1.0), (decoys, 0.0)) if key in tables.tables]
+        both[key] = found
+    tables = [Facts({key: found[place]}) for key, found in both.items() for place in range(len(found))]
+    result = parsed(case.text).run(merged(tables), end=options.end, start=options.start, tick=options.tick,
+                                   initially_at=options.initially_at, probabilistic=True)
+    rows = [row for row in result.to_arrow().to_pylist() if row["probability"] > 0]
+    if any(row["probability"] != 1 for row in rows):
+        raise Inconsistent(f"a probability between 0 and 1: {[row for row in rows if row['probability'] != 1]}")
+    yield Said(question, rows_of(rows))
+
+
+def replace_ties(question: Question) -> Question:
+    return replace(question, ties="initiation")
+
+
+def shifted_fact(fact: Fact, by: int) -> Fact:
+    """A fact at another time."""
+    if fact[0] == "interval":
+        return (*fact[:4], fact[4] + by, None if fact[5] is None else fact[5] + by)
+    return (*fact[:-1], fact[-1] + by)  # type: ignore[return-value,operator]
+
+
+@path("ec")
+def permuted(case: Case) -> Iterator[Said]:
+    """Facts and rules in another order."""
+    rng = random.Random(case.seed)
+    clauses, facts = list(case.clauses), [fact for fact in once_facts(case)]
+    rng.shuffle(clauses)
+    rng.shuffle(facts)
+    program = ev.parse("\n".join(clauses))
+    result = program.run(facts_of((fact, None) for fact in facts), end=case.options.end, **common(case))
+    yield Said(once(case), rows_of(result.to_arrow().to_pylist()))
+
+
+@path("ec")
+def shifted(case: Case) -> Iterator[Said]:
+    """Everything at another time; rules that compute with the time say something else then."""
+    options = case.options
+    if any(re.search(r"\bT (mod|>)|[SE] (>=|=<|<|>) ", clause) for clause in case.clauses):
+        return
+    by = options.tick * random.Random(case.seed).choice((7, -50, 1_000_000, -3_000_000_000, 1_700_000_000_000))
+    facts = facts_of((shifted_fact(fact, by), None) for fact in once_facts(case))
+    start = None if options.start is None else options.start + by
+    result = parsed(case.text).run(facts, end=options.end + by, start=start, tick=options.tick, ties=options.ties,
+                                   initially_at=options.initially_at + by)
+    rows = [{**row, "start": row["start"] - by, "end": None if row["end"] is None else row["end"] - by}
+            for row in result.to_arrow().to_pylist()]
+    yield Said(once(case), rows_of(rows))
+
+
+@path("ec")
+def renamed(case: Case) -> Iterator[Said]:
+    """Predicates have other names."""
+    facts = [(fact[0], other_name(fact[1]), *fact[2:]) for fact in once_facts(case)]
+    program = ev.parse(with_names(case.text, other_name))
+    result = program.run(facts_of((fact, None) for fact in facts), end=case.options.end,  # type: ignore[misc]
+                         **common(case))
+    rows = [{**row, "fluent": other_name(row["fluent"])} for row in result.to_arrow().to_pylist()]
+    yield Said(once(case), rows_of(rows))
+
+
+def other_name(name: str) -> str:
+    """Another name, which comes elsewhere in the order of names; of that one it is the first again."""
+    if name.startswith("q_"):
+        return name[2:][::-1]
+    return f"q_{name[::-1]}"
+
+
+IRRELEVANT = """
+initiatedAt(noise_a(X)=true, T) :- happensAt(noise_e(X, _), T), \\+ holdsAt(noise_b(X)=true, T).
+terminatedAt(noise_a(X)=true, T) :- happensAt(noise_e(_, X), T).
+initiatedAt(noise_b(X)=true, T) :- happensAt(noise_e(Y, X), T), holdsAt(noise_a(Y)=true, T).
+holdsFor(noise_c(X)=true, I) :- holdsFor(noise_a(X)=true, I0), intDurGreater(I0, 3, I).
+"""
+
+
+@path("ec")
+def among_others(case: Case) -> Iterator[Said]:
+    """Rules and facts that have nothing to do with it are there too, about the same entities."""
+    rng = random.Random(case.seed)
+    facts = once_facts(case)
+    known = sorted({arg for fact in facts for arg in fact[2]}, key=repr) or ["q"]
+    noise: list[Fact] = [("event", "noise_e", (rng.choice(known), rng.choice(known)), rng.randrange(-20, 60))
+                         for _ in range(12)]
+    result = ev.parse(case.text + IRRELEVANT).run(facts_of((fact, None) for fact in [*facts, *noise]),
+                                                  end=case.options.end, **common_with_start(case))
+    rows = [row for row in result.to_arrow().to_pylist() if not row["fluent"].startswith("noise_")]
+    yield Said(once(case), rows_of(rows))
+
+
+def common_with_start(case: Case) -> dict[str, Any]:
+    """The options of a run that begins where it would without further facts."""
+    found = common(case)
+    if found["start"] is None:
+        found["start"] = min([0, *(time_points(o.fact)[0] for o in case.operations)]) - 100 * case.options.tick
+    return found
 
 
 def expected(said: Said, rows: Rows) -> Rows:

@@ -8,7 +8,8 @@ relations with themselves in every way.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 WHO, NUMBER, PLACE = "who", "number", "place"
@@ -517,6 +518,15 @@ class Writer:
             text += "kind(next("
             tables += ["odd(X) :- kind(X, small), next(X, Y), \\+ kind(Y, small).", "odd(X) :- X == " + names[0] + "."]
         return [line for line in tables if line.startswith("odd(") or f"{line.partition('(')[0]}(" in text]
+
+
+_NAME = re.compile(r"'(?:[^']|'')*'|(?<![\w'])(?:e1|e2|n|go|meet|dial|deal|bell|in1|in2|near|pt|st|next|kind|limit|delay|"
+                   r"place|dom|odd|[fvcdsb]\d+|out\d+)(?!\w)")
+
+
+def with_names(text: str, other: Callable[[str], str]) -> str:
+    """A program of these with other names of events, fluents and relations; constants never look like them."""
+    return _NAME.sub(lambda found: found.group() if found.group().startswith("'") else other(found.group()), text)
 
 
 def scope_of(scope: Scope) -> Scope:

@@ -21,6 +21,7 @@ from .terms import (
     calculate,
     intervals_of_term,
     is_bound,
+    order_of,
     rename,
     term_of_intervals,
     unify,
@@ -40,6 +41,10 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+
+
+_STANDARD: dict[str, Callable[[Any, Any], bool]] = {
+    "@<": operator.lt, "@=<": operator.le, "@>": operator.gt, "@>=": operator.ge}
 
 
 class Unsafe(ValueError):
@@ -294,8 +299,10 @@ class Solver:
             extended = unify(left, right, bindings)
             return [] if extended is None else [extended]
         self.need([*variables_of(left), *variables_of(right)], bindings)
-        equal = walk(left, bindings) == walk(right, bindings)
-        return [bindings] if equal == (sign == "==") else []
+        one, other = walk(left, bindings), walk(right, bindings)
+        if sign in _STANDARD:
+            return [bindings] if _STANDARD[sign](order_of(one), order_of(other)) else []
+        return [bindings] if (one == other) == (sign == "==") else []
 
     def call(self, goal: Term, bindings: Substitution) -> list[Substitution]:
         """Answers of a background predicate; a cut in a clause keeps its first answer and the clauses before it."""

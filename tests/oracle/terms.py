@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from eventide.syntax.terms import Atom, Compound, ListTerm, Number, Term, Variable, variables_of
 
@@ -136,6 +137,16 @@ def calculate(term: Term, bindings: Substitution) -> int | float:
     if isinstance(term, Compound) and (term.functor, len(term.args)) in _FUNCTIONS:
         return _FUNCTIONS[term.functor, len(term.args)](*(calculate(a, bindings) for a in term.args))
     raise ValueError(f"not arithmetic: {term}")
+
+
+def order_of(term: Term) -> tuple[Any, ...]:
+    """Where a ground term is in the standard order: numbers by value (of equal ones a float comes first), symbols,
+    compounds by the number of their arguments, their names, and the arguments."""
+    if isinstance(term, Number):
+        return 0, term.value, isinstance(term.value, int)
+    if isinstance(term, Compound):
+        return 2, len(term.args), term.functor, tuple(map(order_of, term.args))
+    return 1, str(term)
 
 
 def term_of(value: Plain | Term) -> Term:
