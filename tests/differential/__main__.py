@@ -14,12 +14,14 @@ from pathlib import Path
 from time import monotonic
 
 from .cases import Case, read_case, write_case
-from .checking import LANGUAGES, Difference, Findings, check
+from .checking import LANGUAGES, Difference, Findings, check, check_together
+from .on_spark import stop
 from .paths import PATHS
 from .shrinking import shrunk
 
 FOUND = Path(__file__).parent / "cases"
-CHUNK = 25
+CHUNK, TOGETHER = 25, 200
+"""How many cases are tried at a time; and how many where Spark runs them together."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,7 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def one_case(case: Case, names: Sequence[str]) -> int:
     """Try one case and show it."""
     found = Findings()
-    differences = check(case, names, found)
+    differences = check(case, names, found) + [d for name in names if PATHS[name].slow
+                                               for d in differences_of(case, name)]
+    stop()
     print(case.text)
     for operation in case.operations:
         print("+" if operation.sign > 0 else "-", operation.arrival, operation.fact)
@@ -63,16 +67,20 @@ def tried(language: str, names: Sequence[str], seeds: Sequence[int]) -> Findings
     """The cases of some numbers."""
     warnings.simplefilter("ignore")
     found = Findings()
-    for seed in seeds:
-        case = LANGUAGES[language][1](seed)
-        found.differences += [(case, difference) for difference in check(case, names, found)]
+    cases = [LANGUAGES[language][1](seed) for seed in seeds]
+    alone = [name for name in names if not PATHS[name].slow]
+    for case in cases if alone else ():
+        found.differences += [(case, difference) for difference in check(case, alone, found)]
+    if len(alone) < len(names):
+        found.differences += check_together(cases, names, found)
     return found
 
 
 def many(options: argparse.Namespace, names: Sequence[str]) -> int:
     """Try the cases of many numbers, and tell how far it is."""
     seeds = range(options.seed, options.seed + options.cases)
-    chunks = [seeds[at:at + CHUNK] for at in range(0, len(seeds), CHUNK)]
+    size = CHUNK if not any(PATHS[name].slow for name in names) else TOGETHER
+    chunks = [seeds[at:at + size] for at in range(0, len(seeds), size)]
     found, began, told, small = Findings(), monotonic(), monotonic(), dict[tuple[str, str], int]()
     work = partial(tried, options.language, names)
     pool = ProcessPoolExecutor(options.processes) if options.processes > 1 else None
@@ -89,6 +97,7 @@ def many(options: argparse.Namespace, names: Sequence[str]) -> int:
             failed = len({case.seed for case, _ in found.differences})
             print(f"{found.cases} cases, {found.cases / (told - began):.1f} a second, {failed} with differences",
                   flush=True)
+    stop()
     summary(found, monotonic() - began)
     return 1 if found.differences else 0
 
@@ -102,16 +111,23 @@ def make_small(case: Case, difference: Difference, options: argparse.Namespace,
     same = difference.sort
 
     def fails(smaller: Case) -> bool:
-        return any(d.sort == same for d in check(smaller, [difference.path], Findings()))
+        return any(d.sort == same for d in differences_of(smaller, difference.path))
 
     case = shrunk(case, fails)
-    again = next((d for d in check(case, [difference.path], Findings()) if d.sort == same), difference)
+    again = next((d for d in differences_of(case, difference.path) if d.sort == same), difference)
     folder = options.keep / f"{case.language}-{case.seed}-{difference.path}"
     write_case(case, folder, LANGUAGES[case.language][0], path=difference.path, difference=again.message)
     place = os.path.relpath(folder)
     print(f"{case.text}{''.join(f'{o.sign:+d} at {o.arrival}: {o.fact}{os.linesep}' for o in case.operations)}"
           f"{case.options}\n  {again.message}\n  python -m tests.differential --case {place} --paths "
           f"{difference.path}\n", flush=True)
+
+
+def differences_of(case: Case, path: str) -> list[Difference]:
+    """The differences of one path."""
+    if PATHS[path].slow:
+        return [difference for _, difference in check_together([case], [path], Findings())]
+    return check(case, [path], Findings())
 
 
 def summary(found: Findings, seconds: float) -> None:

@@ -63,8 +63,7 @@ def write_case(case: Case, folder: Path, ending: str, **notes: Any) -> None:
     """Write a case as files that the command line reads too: the rules, the operations, and the rest."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"rules{ending}").write_text(case.text, encoding="utf-8")
-    lines = [json.dumps(row, ensure_ascii=False) for row in map(row_of, case.operations)]
-    (folder / OPERATIONS).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    (folder / OPERATIONS).write_text(jsonl_of(case.operations), encoding="utf-8")
     rest = {"language": case.language, "seed": case.seed, **notes, "options": asdict(case.options)}
     (folder / OPTIONS).write_text(f"{json.dumps(rest, indent=1)}\n", encoding="utf-8")
 
@@ -78,6 +77,11 @@ def read_case(folder: Path, clauses_of: Callable[[str], Iterable[str]] = str.spl
     rows = (folder / OPERATIONS).read_text(encoding="utf-8").splitlines()
     return Case(rest["language"], rest["seed"], tuple(clauses_of(text)),
                 tuple(operation_of(json.loads(row)) for row in rows), Options(**options))
+
+
+def jsonl_of(operations: Iterable[Operation]) -> str:
+    """Operations as the text of a `.jsonl` file."""
+    return "".join(f"{json.dumps(row_of(operation), ensure_ascii=False)}\n" for operation in operations)
 
 
 def row_of(operation: Operation) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from eventide.errors import EventideError
@@ -40,6 +40,8 @@ class Findings:
     refusals: Counter[tuple[str, str]] = field(default_factory=Counter)
     differences: list[tuple[Case, Difference]] = field(default_factory=list)
     rows: int = 0
+    refused: int | None = None
+    """The last case whose program is no program."""
 
     def add(self, other: Findings) -> None:
         """Take in the findings of others."""
@@ -70,19 +72,15 @@ def check(case: Case, names: Collection[str], found: Findings) -> list[Differenc
         return differences
     if problems:
         found.refusals["check", ", ".join(sorted(set(problems)))] += 1
+        found.refused = case.seed
         return differences
     reference = Asking(Reference(case), found)
     for name in names:
-        if case.language not in PATHS[name].languages:
+        run = PATHS[name].run
+        if case.language not in PATHS[name].languages or run is None:
             continue
         try:
-            for said in PATHS[name].run(case):
-                difference = compared(name, said, reference)
-                found.answers[name] += 1
-                found.rows += len(said.rows)
-                if difference is not None:
-                    differences.append(difference)
-                    break
+            differences += judged(name, run(case), reference, found)
         except EventideError as error:
             found.refusals[name, reason_of(error)] += 1
         except Silent:
@@ -92,6 +90,54 @@ def check(case: Case, names: Collection[str], found: Findings) -> list[Differenc
             if kind not in {each.kind for each in differences}:  # one of them says it all
                 differences.append(Difference(name, crash(error), kind))
     return differences
+
+
+def check_together(cases: Sequence[Case], names: Collection[str], found: Findings) -> list[tuple[Case, Difference]]:
+    """The differences of many cases on paths that take them together; cases that no path takes are left out."""
+    differences: list[tuple[Case, Difference]] = []
+    sound = []
+    for case in cases:
+        problems = check(case, ["one", "buckets"], found)
+        if not problems and found.refused != case.seed:
+            sound.append(case)
+    for name in names:
+        together = PATHS[name].together
+        if together is not None:
+            for case, outcome in apart(together, [c for c in sound if c.language in PATHS[name].languages]):
+                if isinstance(outcome, EventideError):
+                    found.refusals[name, reason_of(outcome)] += 1
+                elif isinstance(outcome, Exception):
+                    differences.append((case, Difference(name, crash(outcome), f"crash {type(outcome).__name__}")))
+                else:
+                    differences += [(case, d) for d in judged(name, outcome, Asking(Reference(case), found), found)]
+    return differences
+
+
+def judged(name: str, outcome: Iterable[Said], reference: Asking, found: Findings) -> Iterator[Difference]:
+    """The first difference in what a path says."""
+    for said in outcome:
+        found.answers[name] += 1
+        found.rows += len(said.rows)
+        difference = compared(name, said, reference)
+        if difference is not None:
+            yield difference
+            return
+
+
+def apart(together: Callable[[Sequence[Case]], list[list[Said]]], cases: Sequence[Case]
+          ) -> Iterator[tuple[Case, list[Said] | Exception]]:
+    """What each case says; if there is an error, halves are tried until it is known whose it is."""
+    if not cases:
+        return
+    try:
+        yield from zip(cases, together(cases), strict=True)
+    except Exception as error:
+        if len(cases) == 1:
+            yield cases[0], error
+            return
+        half = len(cases) // 2
+        yield from apart(together, cases[:half])
+        yield from apart(together, cases[half:])
 
 
 def crash(error: BaseException) -> str:

@@ -22,13 +22,13 @@ def event_calculus(seed: int) -> Case:
     tick, text = writer.tick, "\n".join(clauses)
     end = tick * rng.choice((12, 20, 30))
     facts = facts_for(text, writer, rng, end)
-    window = tick * rng.choice((1, 2, 5, 8, 10, 20)) if rng.random() < 0.85 else rng.randrange(1, 30) * tick
-    step = min(window, tick * rng.choice((window // tick, 5, 3, 1, rng.randrange(1, 12))))
+    window = tick * rng.choice((1, 2, 5, 8, 10, 20, 40, 40, 60, rng.randrange(1, 30)))
+    step = min(window, tick * rng.choice((window // tick, 10, 5, 5, 3, 1, rng.randrange(1, 12))))
     needs_start = "initially(" in text or "complement_all(" in text
     start = rng.choice((-tick, -tick, -tick, 0, 3 * tick, -2 * tick)) if needs_start or rng.random() < 0.8 else None
     manner = rng.choice(("timely", "timely", "late", "wild"))
     first = -tick if start is None else start
-    queries = query_times(rng, first, end, tick)
+    queries = tuple(q for q in query_times(rng, first, end, tick) if "initially(" not in text or q > max(first, 0))
     operations: list[Operation] = []
     for fact in facts:
         operations += history(fact, rng, manner, window, writer)
@@ -37,9 +37,9 @@ def event_calculus(seed: int) -> Case:
     end = max([end, *queries])
     operations = [o for o in operations if o.arrival <= end]
     options = Options(start, end, window, step, queries, tick, rng.choice(("termination", "termination", "initiation")),
-                      rng.choice((0, 0, 0, 2 * tick)) if needs_start else 0,
+                      min(rng.choice((0, 0, 0, 2 * tick)), max(queries[0], 0)) if needs_start else 0,
                       tuple(q for q in queries if rng.random() < 0.2), rng.choice((1 << 20, 1 << 20, 200, 64)),
-                      rng.choice((1, 2, 3)), rng.choice(("auto", "auto", "auto", "full", "keys", "ranges")))
+                      rng.choice((1, 2, 3)), rng.choice(("auto", "auto", "keys", "ranges", "full")))
     return Case("ec", seed, tuple(clauses), tuple(operations), options)
 
 
@@ -61,9 +61,10 @@ def facts_for(text: str, writer: Writer, rng: random.Random, end: int) -> list[F
     tick, makers = writer.tick, []
     aligned = rng.random() < 0.9
     used = [name for name in (*EVENTS, *INTERVALS, *POINTS, "st") if re.search(rf"\b{name}\b", text)]
+    used += [name for name in used if name in writer.events and rng.random() < 0.5]  # some come more often
     silent = {name for name in used if rng.random() < 0.12}
     makers = [name for name in used if name not in silent]
-    amount = rng.choice((0, 3, 8, 14, 24)) if makers else 0
+    amount = rng.choice((0, 3, 8, 14, 24, 32)) if makers else 0
     facts: list[Fact] = []
     for _ in range(amount):
         name = rng.choice(makers)

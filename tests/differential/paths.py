@@ -34,7 +34,7 @@ from eventide.spark.flow import flow_of
 from eventide.spark.parts import packed
 from eventide.spark.tasks import Job
 
-from .cases import Case, row_of
+from .cases import Case, jsonl_of
 from .programs import with_names
 from .reference import Question, Reference, Rows, clipped, in_order
 
@@ -57,17 +57,31 @@ class Path_:
 
     name: str
     languages: frozenset[str]
-    run: Callable[[Case], Iterator[Said]]
-    slow: bool = False
+    run: Callable[[Case], Iterator[Said]] | None = None
+    together: Callable[[Sequence[Case]], list[list[Said]]] | None = None
+    """Many cases at once, where starting takes longer than running; with an error if one of them has one."""
+
+    @property
+    def slow(self) -> bool:
+        """Whether it runs only where it is asked for."""
+        return self.run is None
 
 
 PATHS: dict[str, Path_] = {}
 
 
-def path(*languages: str, slow: bool = False) -> Callable[[Callable[[Case], Iterator[Said]]], Any]:
+def path(*languages: str) -> Callable[[Callable[[Case], Iterator[Said]]], Any]:
     """Enter a function in the table of paths."""
     def enter(function: Callable[[Case], Iterator[Said]]) -> Callable[[Case], Iterator[Said]]:
-        PATHS[function.__name__] = Path_(function.__name__, frozenset(languages), function, slow)
+        PATHS[function.__name__] = Path_(function.__name__, frozenset(languages), function)
+        return function
+    return enter
+
+
+def path_of_many(*languages: str) -> Callable[[Callable[[Sequence[Case]], list[list[Said]]]], Any]:
+    """The same for a function of many cases."""
+    def enter(function: Callable[[Sequence[Case]], list[list[Said]]]) -> Callable[[Sequence[Case]], list[list[Said]]]:
+        PATHS[function.__name__] = Path_(function.__name__, frozenset(languages), together=function)
         return function
     return enter
 
@@ -271,7 +285,7 @@ def followed(case: Case) -> Iterator[Said]:
                         options.ties)
     with tempfile.TemporaryDirectory() as folder:
         source, out = Path(folder) / "in.jsonl", Path(folder) / "out.jsonl"
-        source.write_text("".join(f"{json.dumps(row_of(o))}\n" for o in lines), encoding="utf-8")
+        source.write_text(jsonl_of(lines), encoding="utf-8")
         with (source.open() as stream, patch.object(sys, "stdin", stream),
               patch.object(tail, "_PIECE", options.pieces), contextlib.redirect_stderr(io.StringIO())):
             follow.Following(parsed(case.text), follow.Options(settings, "changes"), "-", out, None).run(0)

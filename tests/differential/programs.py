@@ -80,7 +80,13 @@ class Writer:
     """Where entities come from: nothing (what the rules bind), `static` or `dynamic`."""
     entities: tuple[str | int | float, ...]
     numbers: tuple[int | float, ...]
-    cycles: bool = False
+    events: dict[str, tuple[str, ...]]
+    """The input events: few, so that rules meet."""
+    sticky: float
+    """How often a condition asks for the fluent that the one before it asked for."""
+    sane: bool = True
+    """Whether conditions mostly join what is bound, so that rules often apply; otherwise they are wilder."""
+    last: Fluent | None = None
     clauses: list[str] = field(default_factory=list)
     fluents: list[Fluent] = field(default_factory=list)
     derived: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -111,13 +117,15 @@ class Writer:
 
     def binding(self, scope: Scope, kinds: Sequence[str]) -> list[str]:
         """Arguments of a condition that may bind variables."""
-        args = []
+        args, first = list[str](), not any(scope.bound.values())
         for kind in kinds:
             known = scope.bound[kind]
             turn = self.rng.random()
+            if self.sane:
+                turn = 0.8 * turn if known and not first else 0.5 + 0.42 * turn
             if known and turn < 0.5:
                 args.append(self.rng.choice(known))
-            elif turn < 0.82:
+            elif turn < (0.7 if self.sane and not first else 0.82):
                 variable = self.fresh(scope, kind)
                 known.append(variable)
                 args.append(variable)
@@ -133,10 +141,10 @@ class Writer:
         for kind in kinds:
             known = scope.bound[kind]
             turn = self.rng.random()
-            if known and turn < 0.72:
+            if known and turn < (0.8 if self.sane else 0.72):
                 args.append(self.rng.choice(known))
             else:
-                args.append(self.constant(kind) if turn > 0.9 else "_")
+                args.append(self.constant(kind) if turn > (0.97 if self.sane else 0.9) else "_")
         return args
 
     def value(self, fluent: Fluent, scope: Scope | None) -> str:
@@ -163,15 +171,18 @@ class Writer:
     def fluent(self, *, inputs: float = 0.15, among: Sequence[Fluent] | None = None) -> Fluent:
         """A fluent to ask for: most often one that rules define."""
         known = self.fluents if among is None else among
+        if self.last is not None and self.last in known and self.chance(self.sticky):
+            return self.last
         if not known or self.chance(inputs):
             return self.rng.choice(self.inputs())
-        return self.rng.choice(known[-4:] if self.chance(0.7) else known)
+        self.last = self.rng.choice(known[-4:] if self.chance(0.7) else known)
+        return self.last
 
     def trigger(self, scope: Scope, simple: Sequence[Fluent]) -> str:
         """A condition that says when."""
         turn = self.rng.random()
         if turn < 0.5 or not (self.fluents or self.derived):
-            events = EVENTS | self.derived
+            events = self.events | self.derived
             name = self.rng.choice([*events, *self.derived, *self.derived])
             return f"happensAt({self.event(name, self.binding(scope, events[name]))}, T)"
         if turn < 0.82 or not simple:
@@ -197,7 +208,7 @@ class Writer:
             fluent = self.fluent(among=asked)
             return f"\\+ holdsAt({fluent.call(self.testing(scope, fluent.kinds))}={self.value(fluent, None)}, T)"
         if turn < 0.6:
-            events = EVENTS | self.derived
+            events = self.events | self.derived
             name = self.rng.choice(list(events))
             sign = self.rng.choice(("", "\\+ "))
             args = self.testing(scope, events[name]) if sign else self.binding(scope, events[name])
@@ -234,9 +245,9 @@ class Writer:
             args[self.rng.randrange(len(args))] = counted
             goal = f"holdsAt({fluent.call(args)}={self.value(fluent, None)}, T)"
         else:
-            name = self.rng.choice(("e1", "meet", "dial", "deal"))
+            name = self.rng.choice([name for name, kinds in self.events.items() if WHO in kinds] or ["e1"])
             args = self.testing(inner, EVENTS[name])
-            args[self.rng.randrange(len(args))] = counted
+            args[EVENTS[name].index(WHO)] = counted
             goal = f"happensAt({name}({', '.join(args)}), T)"
         scope.lists += 1
         number = f"C{scope.lists}"
@@ -273,20 +284,25 @@ class Writer:
 
     def body(self, scope: Scope, asked: Sequence[Fluent], most: int = 3, simple: Sequence[Fluent] = ()) -> list[str]:
         body = [self.trigger(scope, simple)]
-        return body + [self.condition(scope, asked) for _ in range(self.rng.choice((0, 1, 1, 2, most)))]
+        amounts = (0, 0, 1, 1, 2) if self.sane else (0, 1, 1, 2, most)
+        return body + [self.condition(scope, asked) for _ in range(self.rng.choice(amounts))]
 
     def head(self, fluent: Fluent, scope: Scope) -> str:
         """The head's fluent: with bound variables where there are any."""
-        args = []
+        args = list[str]()
         for kind in fluent.kinds:
             known = scope.bound[kind]
-            args.append(self.rng.choice(known) if known and self.chance(0.93) else self.constant(kind))
+            new = [name for name in known if name not in args]
+            if new and self.sane and self.chance(0.85):
+                known = new
+            args.append(self.rng.choice(known) if known and self.chance(0.95) else self.constant(kind))
         return fluent.call(args)
 
     # -- definitions
 
     def kinds(self) -> tuple[str, ...]:
-        return (WHO,) * self.rng.choice((0, 1, 1, 1, 2, 2, 2, 2, 3))
+        widest = max([kinds.count(WHO) for kinds in self.events.values()]) if self.sane else 3
+        return (WHO,) * min(self.rng.choice((0, 1, 1, 1, 2, 2, 2, 2, 3)), max(widest, 1))
 
     def simple(self, asked: Sequence[Fluent] | None = None, fluent: Fluent | None = None) -> Fluent:
         """A simple fluent; `asked` are those that its conditions may ask for."""
@@ -315,6 +331,77 @@ class Writer:
             form = f"{kind}At({head}={value}, T1, T, T2)"
         self.rng.shuffle(body)
         self.clauses.append(f"{form} :- {', '.join(body)}.")
+
+    def base(self, *among: str) -> Fluent:
+        """A simple fluent that follows events without further conditions."""
+        events = [name for name in among or self.events if WHO in EVENTS[name]] or ["dial"]
+        name = self.rng.choice(events)
+        about = tuple(kind for kind in EVENTS[name] if kind == WHO)
+        alike = [other for other in self.events if other != name and EVENTS[other][:len(about)] == about]
+        values = self.rng.choice(VALUES)
+        fluent = Fluent(self.name("f"), about, values if len(values) <= 1 + len(alike) else values[:1], True)
+        who = [f"X{place}" for place in range(len(about))]
+        for value, event in zip(fluent.values, [name, *alike], strict=False):
+            args = [*self.rng.sample(who, len(who)), *["_"] * (len(EVENTS[event]) - len(who))]
+            self.clauses.append(f"initiatedAt({fluent.call(who)}={value}, T) :- "
+                                f"happensAt({self.event(event, args)}, T).")
+        if self.chance(0.7):
+            others = [other for other in self.events if other != name] or ["bell"]
+            ends, scope = self.rng.choice(others), Scope()
+            args = self.binding(scope, EVENTS[ends])
+            self.clauses.append(f"terminatedAt({self.head(fluent, scope)}={self.rng.choice((*fluent.values, '_'))}, T) "
+                                f":- happensAt({self.event(ends, args)}, T).")
+        return self.define(fluent)
+
+    def joined(self) -> None:
+        """A fluent about two or three entities, and others that join it with itself."""
+        of = self.base(*(name for name in ("meet", "dial", "deal") if name in self.events or self.chance(0.5)))
+        variables = ["X", "Y", "Z"][:max(2, len(of.kinds))]
+
+        def args() -> list[str]:
+            chosen = self.rng.sample(variables, len(of.kinds)) if self.chance(0.75) else (
+                self.rng.choices([*variables, "_"], k=len(of.kinds)))
+            return [self.constant(WHO) if self.chance(0.04) else arg for arg in chosen]
+
+        def pair(*more: str) -> str:
+            return f"{of.call(args())}={self.rng.choice((*of.values, *more))}"
+
+        for _ in range(self.rng.choice((1, 1, 2))):
+            if self.chance(0.4):
+                lists = [f"I{number}" for number in range(self.rng.choice((2, 2, 3)))]
+                body = [f"holdsFor({of.call(self.rng.sample(variables, len(of.kinds)))}="
+                        f"{self.rng.choice(of.values)}, {name})" for name in lists]
+                verb = self.rng.choice(("intersect_all", "union_all", "relative_complement_all", "allen", "long"))
+                body.append({
+                    "relative_complement_all": f"relative_complement_all(I0, [{', '.join(lists[1:])}], I)",
+                    "allen": f"allen({self.rng.choice(RELATIONS)}, I0, I1, {self.rng.choice(MODES)}, I)",
+                    "long": f"intersect_all([{', '.join(lists)}], J), intDurGreater(J, {self.duration()}, I)",
+                }.get(verb, f"{verb}([{', '.join(lists)}], I)"))
+                kept = variables[:len(of.kinds)] if len(of.kinds) > 1 else ["X"]
+                fluent = Fluent(self.name("s"), (WHO,) * len(kept), ("true",), False)
+                self.clauses.append(f"holdsFor({fluent.call(kept)}=true, I) :- {', '.join(body)}.")
+                self.define(fluent)
+                continue
+            fluent = Fluent(self.name("g"), (WHO,) * self.rng.choice((1, 2)), self.rng.choice(VALUES), True)
+            for value in fluent.values:
+                for change in ("initiated", "terminated") if self.chance(0.7) else ("initiated",):
+                    kind = self.rng.choice(("start", "end", "event", "event", "initiated"))
+                    when = {"event": f"happensAt(dial({', '.join(self.rng.sample(variables, 2))}), T)",
+                            "initiated": f"initiatedAt({pair()}, T)"}.get(kind, f"happensAt({kind}({pair()}), T)")
+                    body = [when]
+                    for _ in range(self.rng.choice((0, 1, 1, 2))):
+                        sign = self.rng.choice(("", "", "\\+ "))
+                        body.append(f"{sign}holdsAt({pair('_')}, T)")
+                    if self.chance(0.15):
+                        counted = of.call(["C", *(self.rng.choice(variables) for _ in of.kinds[1:])])
+                        body.append(f"findall(C, holdsAt({counted}={self.rng.choice(of.values)}, T), L), "
+                                    f"length(L, N), N >= {self.rng.choice((1, 2))}")
+                    bound = [v for v in variables if any(re.search(rf"\b{v}\b", c) for c in body if c[0] != "\\")]
+                    known = bound or [self.constant(WHO)]
+                    chosen = [self.rng.choice(known) for _ in fluent.kinds] if len(known) < len(fluent.kinds) else (
+                        self.rng.sample(known, len(fluent.kinds)))
+                    self.clauses.append(f"{change}At({fluent.call(chosen)}={value}, T) :- {', '.join(body)}.")
+            self.define(fluent)
 
     def located(self) -> Fluent:
         """A fluent whose value comes from an event."""
@@ -398,58 +485,78 @@ class Writer:
         return self.define(fluent)
 
     def static_rule(self, fluent: Fluent, durations: float, allens: float) -> str:
-        """Sources, then operations until one list is left."""
-        scope, body, lists = Scope(), [], []
+        """Sources, then operations until one list is left; every list knows the variables it depends on."""
+        scope, body, lists = Scope(), list[str](), dict[str, frozenset[str]]()
         for number in range(self.rng.choice((1, 2, 2, 2, 3))):
             asked = self.fluent(inputs=0.3)
             args = self.binding(scope, asked.kinds)
             value = "_" if self.chance(0.05) else (
                 self.constant(asked.variable) if asked.variable else self.rng.choice(asked.values))
             body.append(f"holdsFor({asked.call(args)}={value}, I{number})")
-            lists.append(f"I{number}")
+            lists[f"I{number}"] = frozenset(arg for arg in args if arg[0] == "X")
             if self.chance(0.08):
-                body.append(self.rng.choice((f"\\+ I{number}=[]", f"I{number} \\= []", f"I{number} = []")))
+                empty = lists[f"I{number}"] <= lists["I0"] and self.chance()
+                body.append(f"I{number} = []" if empty else
+                            self.rng.choice((f"\\+ I{number}=[]", f"I{number} \\= []")))
         if self.chance(0.15):
-            body.append(self.rng.choice((self.background, self.static_comparison))(scope))
+            body.append(self.static_comparison(scope))
         made = 0
-        while len(lists) > 1 or made == 0 or (made < 4 and self.chance(0.35)):
+        more = 0.15 if self.sane else 0.35
+        durations = durations / 2 if self.sane else durations
+        while len(lists) > 1 or made == 0 or (made < 4 and self.chance(more)):
             made += 1
-            output = f"J{made}"
-            body.append(self.operation(lists, output, durations, allens))
-        body.append(f"I = {lists[0]}")
+            body.append(self.operation(lists, f"J{made}", durations if made < 4 or len(lists) == 1 else 0, allens))
+        body.append(f"I = {next(iter(lists))}")
         return f"holdsFor({self.head(fluent, scope)}=true, I) :- {', '.join(body)}."
 
     def static_comparison(self, scope: Scope) -> str:
         who = sorted(set(scope.bound[WHO]))
-        return f"{who[0]} {self.rng.choice((chr(92) + '=', '@<'))} {who[1]}" if len(who) > 1 else "true"
+        if not who:
+            return "true"
+        if len(who) > 1 and self.chance():
+            return f"{who[0]} {self.rng.choice((chr(92) + '=', '@<'))} {who[1]}"
+        one, other = self.rng.choice(who), self.rng.choice(who)
+        kind = self.rng.choice(("small", "large"))
+        return self.rng.choice((f"kind({one}, {kind})", f"next({one}, {other})", f"\\+ next({one}, {other})",
+                                f"\\+ kind({one}, {kind})", f"odd({one})"))
 
-    def operation(self, lists: list[str], output: str, durations: float, allens: float) -> str:
-        """An operation on some of the lists, which its result replaces."""
-        turn = self.rng.random() if output not in ("J4", "J5", "J6") or len(lists) == 1 else durations + 0.5
+    def operation(self, lists: dict[str, frozenset[str]], output: str, durations: float, allens: float) -> str:
+        """An operation on some of the lists, which its result replaces. Where one list says less about entities than
+        another, they are not united: nothing says for whom."""
+        turn = self.rng.random()
         if turn < durations or (len(lists) == 1 and turn < 0.75):
-            base = lists.pop(self.rng.randrange(len(lists)))
-            lists.append(output)
+            base = self.rng.choice(list(lists))
+            lists[output] = lists.pop(base)
             if self.chance(0.15):
                 test = self.rng.choice(("S >= {}", "E > {}", "E =< {}", "S < {}", "E \\= inf", "E - S > {}"))
                 test = test.format(self.rng.randrange(3, 25))
                 return f"findall((S, E), (member((S, E), {base}), {test}), {output})"
             return f"{self.rng.choice(('intDurGreater', 'intDurLess'))}({base}, {self.duration()}, {output})"
         if turn < durations + allens and len(lists) > 1:
-            one, other = self.rng.sample(lists, 2)
+            one, other = self.rng.sample(list(lists), 2)
+            about = lists[one] | lists[other]
+            del lists[other]
             if self.chance(0.7):
-                lists.remove(one)
-            lists.remove(other)
-            lists.append(output)
+                del lists[one]
+            lists[output] = about
             relation, mode = self.rng.choice(RELATIONS), self.rng.choice(MODES)
             call = f"allen({relation}, " if self.chance(0.7) else f"{relation}("
             return f"{call}{one}, {other}, {mode}, {output})"
         if self.domain and turn > 0.93:
-            base = lists.pop()
-            lists.append(output)
+            base = self.rng.choice(list(lists))
+            lists[output] = lists.pop(base)
             return f"complement_all([{base}], {output})"
-        taken = lists[:]
-        lists[:] = [output]
-        verb = self.rng.choice(("union_all", "intersect_all", "relative_complement_all"))
+        taken = list(lists)
+        self.rng.shuffle(taken)
+        about = frozenset().union(*lists.values())
+        verbs = ["intersect_all"]
+        if all(lists[name] == about for name in taken):
+            verbs.append("union_all")
+        if lists[taken[0]] == about:
+            verbs.append("relative_complement_all")
+        lists.clear()
+        lists[output] = about
+        verb = self.rng.choice(verbs)
         if verb == "relative_complement_all":
             return f"{verb}({taken[0]}, [{', '.join(taken[1:] or taken)}], {output})"
         return f"{verb}([{', '.join(taken)}], {output})"
@@ -494,7 +601,7 @@ class Writer:
             before.append("dynamicDomain(dom(_)).")
             used = [(n, k, "") for n, k in EVENTS.items() if f"{n}(" in text and k]
             used += [(n, k, "=true") for n, k in (INTERVALS | POINTS).items() if f"{n}(" in text]
-            filling = [each for each in used if self.chance(0.8)] or used[:1]
+            filling = [each for each in used if self.sane or self.chance(0.8)] or used[:1]
             for name, kinds, value in filling:
                 args = [f"A{place}" if kind == WHO else "_" for place, kind in enumerate(kinds)]
                 where = ", ".join(f"dom({a})" for a in args if a != "_")
@@ -520,8 +627,9 @@ class Writer:
         return [line for line in tables if line.startswith("odd(") or f"{line.partition('(')[0]}(" in text]
 
 
-_NAME = re.compile(r"'(?:[^']|'')*'|(?<![\w'])(?:e1|e2|n|go|meet|dial|deal|bell|in1|in2|near|pt|st|next|kind|limit|delay|"
-                   r"place|dom|odd|[fvcdsb]\d+|out\d+)(?!\w)")
+_NAMES = "e1|e2|n|go|meet|dial|deal|bell|in1|in2|near|pt|st|next|kind|limit|delay|place|dom|odd|[fgvcdsb][0-9]+|" \
+         "out[0-9]+"
+_NAME = re.compile(rf"'(?:[^']|'')*'|(?<!\w)(?:{_NAMES})(?!\w)")
 
 
 def with_names(text: str, other: Callable[[str], str]) -> str:
@@ -541,12 +649,12 @@ def scope_with(scope: Scope, *variables: str) -> Scope:
 
 def program(rng: random.Random) -> tuple[list[str], Writer]:
     """The clauses of a random program."""
+    events = {name: EVENTS[name] for name in rng.sample(sorted(EVENTS), rng.choice((1, 2, 2, 3, 3, 5)))}
     writer = Writer(rng, rng.choice((1, 1, 1, 1, 5)), rng.choice(("", "", "static", "dynamic")), rng.choice(POOLS),
-                    rng.choice(NUMBERS))
-    profile = rng.choice(("plain", "joins", "statics", "durations", "allens", "delays", "cycles", "outputs", "mixed"))
-    parts = {
+                    rng.choice(NUMBERS), events, rng.choice((0, 0.3, 0.7)), rng.random() < 0.75)
+    profiles = {
         "plain": ["simple", "simple", "located"],
-        "joins": ["simple", "simple", "static"],
+        "joins": ["joined", "joined", "static", "simple"],
         "statics": ["simple", "static", "static"],
         "durations": ["simple", "long", "long", "simple", "static"],
         "allens": ["simple", "allen", "allen", "simple"],
@@ -554,8 +662,12 @@ def program(rng: random.Random) -> tuple[list[str], Writer]:
         "cycles": ["simple", "cycle", "cycle", "static"],
         "outputs": ["simple", "output", "output", "simple"],
         "mixed": ["simple", "located", "static", "long", "allen", "delayed", "cycle", "output"],
-    }[profile]
-    makers = {"simple": writer.simple, "located": writer.located, "static": writer.static, "delayed": writer.delayed,
+    }
+    parts = profiles[rng.choice((*profiles, "joins", "joins"))]
+    for _ in range(rng.choice((1, 1, 2)) if writer.sane else 0):
+        writer.base()
+    makers = {"joined": writer.joined, "simple": writer.simple, "located": writer.located, "static": writer.static,
+              "delayed": writer.delayed,
               "long": lambda: writer.static(durations=0.8), "allen": lambda: writer.static(allens=0.8, durations=0.1),
               "cycle": writer.cycle, "output": writer.output}
     if rng.random() < 0.6:  # in this order, but not always all

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from tests.oracle.interpreter import Answer, evaluate
@@ -39,6 +40,8 @@ class Counted:
 
     window: int | None
     start: int | None
+    names: Collection[str]
+    """What the program reads; of other facts nobody asks whether they are late."""
     held: dict[Fact, set[int]] = field(default_factory=lambda: defaultdict(set))
     late: int = 0
 
@@ -50,7 +53,7 @@ class Counted:
             if self.start is not None and max(points) <= self.start:
                 continue
             if not inside:
-                self.late += 1
+                self.late += operation.fact[1] in self.names
             elif operation.sign > 0:
                 self.held[operation.fact] |= inside
             else:
@@ -73,7 +76,7 @@ class Reference:
     def counted(self, question: Question) -> Counted:
         """The facts that count at a query time."""
         if question not in self._counted:
-            state = Counted(question.window, question.start)
+            state = Counted(question.window, question.start, set(re.findall(r"\w+", self.case.text)))
             waiting = [o for o in self.case.operations
                        if question.last is None or max(o.arrival, time_points(o.fact)[0]) <= question.last]
             for query in question.queries:
