@@ -430,19 +430,22 @@ def shifted(case: Case) -> Iterator[Said]:
 @path("ec")
 def renamed(case: Case) -> Iterator[Said]:
     """Predicates have other names."""
-    facts = [(fact[0], other_name(fact[1]), *fact[2:]) for fact in once_facts(case)]
+    facts = [(fact[0], with_names(fact[1], other_name), *fact[2:]) for fact in once_facts(case)]
     program = ev.parse(with_names(case.text, other_name))
     result = program.run(facts_of((fact, None) for fact in facts), end=case.options.end,  # type: ignore[misc]
                          **common(case))
-    rows = [{**row, "fluent": other_name(row["fluent"])} for row in result.to_arrow().to_pylist()]
+    rows = [{**row, "fluent": first_name(row["fluent"])} for row in result.to_arrow().to_pylist()]
     yield Said(once(case), rows_of(rows))
 
 
 def other_name(name: str) -> str:
-    """Another name, which comes elsewhere in the order of names; of that one it is the first again."""
-    if name.startswith("q_"):
-        return name[2:][::-1]
+    """Another name, which comes elsewhere in the order of names."""
     return f"q_{name[::-1]}"
+
+
+def first_name(name: str) -> str:
+    """The name that became this one."""
+    return name[2:][::-1] if name.startswith("q_") else name
 
 
 IRRELEVANT = """

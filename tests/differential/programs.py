@@ -666,10 +666,10 @@ def program(rng: random.Random) -> tuple[list[str], Writer]:
     parts = profiles[rng.choice((*profiles, "joins", "joins"))]
     for _ in range(rng.choice((1, 1, 2)) if writer.sane else 0):
         writer.base()
-    makers = {"joined": writer.joined, "simple": writer.simple, "located": writer.located, "static": writer.static,
-              "delayed": writer.delayed,
-              "long": lambda: writer.static(durations=0.8), "allen": lambda: writer.static(allens=0.8, durations=0.1),
-              "cycle": writer.cycle, "output": writer.output}
+    makers: dict[str, Callable[[], object]] = {
+        "joined": writer.joined, "simple": writer.simple, "located": writer.located, "static": writer.static,
+        "delayed": writer.delayed, "cycle": writer.cycle, "output": writer.output,
+        "long": lambda: writer.static(durations=0.8), "allen": lambda: writer.static(allens=0.8, durations=0.1)}
     if rng.random() < 0.6:  # in this order, but not always all
         chosen = [part for part in parts if rng.random() < 0.75] or parts[:1]
     else:

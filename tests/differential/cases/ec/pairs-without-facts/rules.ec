@@ -1,0 +1,2 @@
+holdsFor(s2(X1, X1)=true, I) :- holdsFor(in1(X1)=true, I0), holdsFor(pt(X2)=true, I1), holdsFor(f1(X1)=true, I2), allen(overlaps, I0, I1, rhs, J1), meets(I2, J1, target, J2), I = J2.
+holdsFor(s3(X1, X1)=true, I) :- holdsFor(s2(X1, X2)=_, I0), holdsFor(f1(_)=true, I1), holdsFor(s2(_, X2)=true, I2), starts(I0, I2, relative_complement, J1), allen(overlaps, J1, I1, intersection, J2), intDurLess(J2, 6, J3), I = J3.
