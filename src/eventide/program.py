@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from eventide.algebra.nodes import Output, Plan, needed_for
 from eventide.algebra.text import to_text
+from eventide.analysis.beginning import asking_for_the_beginning
 from eventide.analysis.clashes import numbers_among_words
 from eventide.analysis.entities import references
 from eventide.analysis.inline import Inlined
@@ -287,6 +288,10 @@ class Program:
     def _needed(self, wanted: Sequence[Output]) -> Plan:
         return needed_for(self.model.plan, [output.definition for output in wanted])
 
+    def require_beginning(self, start: int | None) -> None:
+        """Raise ProgramError if rules ask for the beginning of time, and a session or a stream is not given it."""
+        refuse_errors([] if start is not None else asking_for_the_beginning(self.model), self.texts)
+
     def require_certain(self) -> None:
         """Raise ProgramError if the program is wrong, or has rules with a probability."""
         self.require_sound()
@@ -383,9 +388,10 @@ class Program:
         elif whole and horizon is None:
             run = self.recognition(events, settings, fluents=fluents, **options)
         else:
-            session = self.session(window=settings.window, start=settings.start, tick=settings.tick,
-                                   initially_at=settings.initially_at, ties=settings.ties, horizon=horizon,
-                                   fluents=fluents)
+            self.require_certain()
+            session = self._session(window=settings.window, start=settings.start, tick=settings.tick,
+                                    initially_at=settings.initially_at, ties=settings.ties, horizon=horizon,
+                                    fluents=fluents)
             run = WindowedRun(session, events if isinstance(events, Facts) else self.read(events, **options), settings)
         return Answers(run, emit, self.placed, progress)
 
@@ -435,6 +441,8 @@ class Program:
         >>> session.advance(to=10).added.select(["args", "start", "end"]).to_pylist()
         [{'args': 'ann', 'start': 4, 'end': None}]
         """
+        self.require_sound()
+        self.require_beginning(start)
         if probabilistic:
             if horizon is not None or evaluation != "auto":
                 raise InputError("horizon and evaluation do not go with probabilistic=True")

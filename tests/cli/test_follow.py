@@ -193,14 +193,17 @@ def test_a_line_does_not_arrive_before_the_one_above_it(
     assert shown[0] == shown[1] == ["10,+,rich,ann,true,6,", "30,+,rich,ann,true,6,16", "30,-,rich,ann,true,6,"]
 
 
-def test_the_start_is_before_the_first_line(
+def test_what_is_older_than_the_first_line_counts_inside_of_the_window(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    feed(monkeypatch, ["win|5|5|ann\nlose|4|4|ann\n"])
-    assert main(["run", "rules.ec", "--events", "-", "--follow", "--step", "3"]) == 0
-    printed = capsys.readouterr()
-    assert printed.out.splitlines()[1:] == ["7,+,rich,ann,true,6,"]
-    assert "left out 1 fact up to the start of the run" in printed.err
+    for window, lines, row, said in (
+            ("3", "win|5|5|ann\nlose|4|4|ann\n", "7,+,rich,ann,true,6,", "at 7: 1 fact too late (lose: 1)"),
+            ("4", "lose|5|5|ann\nwin|4|4|ann\n", "7,+,rich,ann,true,5,6", "followed 2 facts through 1 query time")):
+        feed(monkeypatch, [lines])
+        assert main(["run", "rules.ec", "--events", "-", "--follow", "--step", "3", "--window", window]) == 0
+        printed = capsys.readouterr()
+        assert printed.out.splitlines()[1:] == [row]
+        assert said in printed.err
 
 
 @pytest.mark.parametrize("options, problem", [

@@ -51,7 +51,7 @@ def test_intervals_of_the_input_count_once() -> None:
 def test_deadlines_and_domains_are_with_their_fluents() -> None:
     session = ev.parse("dynamicDomain(thing(_)).\ngrounding(go(X)) :- thing(X).\ngrounding(f(X)=on) :- thing(X).\n"
                        "grounding(f(X)=off) :- thing(X).\ninitially(f(_)=on).\n"
-                       "initiatedAt(f(X)=on, T) :- happensAt(go(X), T).\nfi(f(X)=on, f(X)=off, 9).").session()
+                       "initiatedAt(f(X)=on, T) :- happensAt(go(X), T).\nfi(f(X)=on, f(X)=off, 9).").session(start=0)
     session.insert(pa.table({"time": [2], "event": ["go"], "who": ["a"]}))
     session.advance(to=5)
     kinds = {(row["name"], row["kind"]) for row in session.memory().table.to_pylist()}

@@ -222,7 +222,8 @@ class BodyCompiler:
             free = [v for v in free if v in variables_in(condition.expression)]  # the other side is what it binds
         if self._refused(free):
             return Rejected()
-        names = ", ".join(v.partition("#")[0] for v in free) or "its time"
+        nameless = {v.name for v in written_variables(condition) if v.anonymous}
+        names = ", ".join("_" if v in nameless else v.partition("#")[0] for v in free) or "its time"
         if node.sort != "points" and self.time is not None and self.time in free:
             return self._without_happens_at() or self.error(
                 "unbound-time", f"nothing in this rule says when: the time {self.time} is not bound", condition.span,
@@ -452,10 +453,12 @@ class BodyCompiler:
         return n.Select(result, Logic("and", tuple(tests))) if tests else result
 
     def _negated(self, condition: Not, node: n.Node) -> n.Node:
+        bound = self._bound(node)
         test = self.test(condition)
         if test is not None:
+            if free := [goal for goal in condition.goals if not set(variables_in(goal)) <= bound]:
+                raise self._stuck(free, node)
             return n.Select(node, test)
-        bound = self._bound(node)
         if len(condition.goals) == 1 and isinstance(condition.goals[0], Happens | Boundary | Changed | Holds | Call):
             return n.Without(node, self.positive(condition.goals[0]))
         column = f"#{next(self.model.fresh)}"

@@ -147,7 +147,7 @@ class Following:
         times = np.concatenate([t.time for t in tables])[order]
         arrivals = np.concatenate([t.time if t.arrival is None else t.arrival for t in tables])[order]
         if self.now.start is None:
-            self.now.start = self.session.start = int(times[0]) - self.options.settings.tick
+            self.now.start = int(times[0]) - self.options.settings.tick
         # lines come one after the other: none arrives before the one above it
         arrivals = np.maximum(np.maximum.accumulate(arrivals), self.now.clock)
         self.now.clock, self.now.news = int(arrivals[-1]), max(self.now.news, int(arrivals[-1]), int(times.max()))

@@ -207,6 +207,10 @@ class Executor:
         """What is known under the name of a leaf."""
         return self.fired.get(node.name) if isinstance(node, n.Fired) else self.results.get(node.name)
 
+    def reading(self, node: n.Events | n.Fluent | n.Fired) -> tuple[str, int | None]:
+        """What of a result a leaf reads: leaves for which this is equal read the same rows."""
+        return node.name, None
+
     def rows_of(self, node: n.Node) -> Rows:
         """The rows or points of a node."""
         result = self.evaluate(node)

@@ -155,9 +155,10 @@ class Update:
             edge -= self.whole.horizon
         if isinstance(body, n.Lasting):
             limit = longest_asked(body, self.whole)
-            if limit is not None:  # what lasts longer already is settled
+            if limit is not None and self.old.query is not None:  # what was known to last longer is settled
                 starts, ends = spans[0]
-                open_ = (ends >= edge) & (edge - starts <= limit)
+                known = min(edge, self.space.timeline.inside(self.old.query))
+                open_ = (ends >= edge) & (known - starts <= limit)
                 return int(starts[open_].min(initial=edge))
         while True:
             low = min(int(starts[ends >= edge].min(initial=edge)) for starts, ends in spans)

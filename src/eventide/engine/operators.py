@@ -116,7 +116,7 @@ def _equal_relation(run: Executor, node: n.Equal, child: Relation) -> Relation:
     if code < 0:
         return Relation.nothing(run.space, child.fields)
     if isinstance(node.child, n.Fluent):
-        key = (node.child.name, n.names(child.fields).index(node.column), code)
+        key = (*run.reading(node.child), n.names(child.fields).index(node.column), code)
         if key not in run.selected:
             run.selected[key] = child.where(child.codes(node.column) == code)
         return run.selected[key].rename(child.fields)
@@ -211,7 +211,7 @@ def _project(run: Executor, node: n.Project) -> Result:
     # the intervals of one value are read by many rules, each with its own names
     known = n.names(child.fields)
     kept = tuple(known.index(column) for column in node.columns)
-    key = (node.child.child.name, known.index(node.child.column), node.child.value, kept)
+    key = (*run.reading(node.child.child), known.index(node.child.column), node.child.value, kept)
     if key not in run.selected:
         run.selected[key] = child.project(node.fields)
     return run.selected[key].rename(node.fields)

@@ -46,6 +46,10 @@ class Part(Executor):
         """Whether a piece may be evaluated here: no leaf is split by another column."""
         return all(self.positions.get(leaf, position) == position for leaf, position in positions.items())
 
+    def reading(self, node: n.Events | n.Fluent | n.Fired) -> tuple[str, int | None]:
+        """The result, and the column by which it is cut: leaves that are cut by two columns read different rows."""
+        return node.name, self.positions[id(node)]
+
     def leaf(self, node: n.Events | n.Fluent | n.Fired) -> Result | None:
         """The rows or intervals of affected entities; an interval that the front cuts or touches is whole."""
         key = (leaf_name(node), self.positions[id(node)])

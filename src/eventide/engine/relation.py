@@ -46,7 +46,7 @@ class Timeline:
     def begin(self) -> int:
         """Where initial values begin, as an offset."""
         late = self.start > self.initially_at
-        return self.inside(self.start + self.tick if late else self.initially_at)
+        return self.inside(first_point(self.start + 1, self.tick) if late else self.initially_at)
 
     @staticmethod
     def covering(low: int, high: int, *, tick: int, start: int, until: int, initially_at: int = 0) -> Timeline:
@@ -60,6 +60,11 @@ class Timeline:
     def inside(self, time: int) -> int:
         """A time as the offset that is stored."""
         return time - self.origin
+
+
+def first_point(time: int, tick: int) -> int:
+    """The first time-point that is not before a time."""
+    return -(-time // tick) * tick
 
 
 class Space:
@@ -329,8 +334,8 @@ def runs_of(space: Space, rows: Rows) -> Relation:
     (and is open if that is the end of the run)."""
     timeline = space.timeline
     points = distinct(pack_rows(space, rows, rows.fields, timed=True))
-    found = from_points(points, timeline.tick, timeline.tick, timeline.shift, until=timeline.inside(timeline.until),
-                        trusted=True)
+    last = timeline.inside(timeline.until) // timeline.tick * timeline.tick
+    found = from_points(points, timeline.tick, timeline.tick, timeline.shift, until=last, trusted=True)
     if timeline.tick > 1:  # a run ends at the first point of the grid after its last point
         time = found.ends & timeline.mask
         snapped = (time - timeline.tick) // timeline.tick * timeline.tick + timeline.tick

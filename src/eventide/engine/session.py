@@ -11,13 +11,14 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from eventide.algebra.nodes import Fields, Inertia, Output, Plan
+from eventide.algebra.nodes import TIME, UNUSED, Fields, Inertia, Output, Plan
 from eventide.engine.answers import SCHEMA, CameAndWent, Row, Tables, output_table
 from eventide.engine.changes import reported
 from eventide.engine.checkpoint import Reader, Snapshot, fingerprint, write
 from eventide.engine.domains import GrowthError, more_room
 from eventide.engine.exchange import Arrived, News, as_facts
 from eventide.engine.formerly import described
+from eventide.engine.fronts import NEVER
 from eventide.engine.function_meanings import code_of
 from eventide.engine.held import Memory, memory_of
 from eventide.engine.incremental import EVALUATIONS, Evaluation, Saved, State, Update
@@ -26,7 +27,7 @@ from eventide.engine.meanings import meanings_of
 from eventide.engine.memory import keep_freed_memory
 from eventide.engine.operators import Result
 from eventide.engine.recognition import MOST_TIME, Counts, Settings, clipped
-from eventide.engine.relation import Relation, Rows, Space, Timeline, pack_with, unpack
+from eventide.engine.relation import Relation, Rows, Space, Timeline, first_point, pack_with, unpack
 from eventide.engine.retained import Batch, Retained
 from eventide.engine.swap import Former, Swap, listed_in, refuse_unknown, taken_over, with_pending
 from eventide.engine.upkeep import Maintained
@@ -162,10 +163,9 @@ class Session:
         query = int(to)
         if self.query_time is not None and query < self.query_time:
             raise EventideError(f"cannot advance to {query}: the session is at {self.query_time} already")
-        if self.start is None:
-            self.start = self._first_time(query) - self.settings.tick
-        if query < self.start:
-            raise EventideError(f"cannot advance to {query}: the session starts at {self.start}")
+        if self.settings.start is not None and query < self.settings.start:
+            raise EventideError(f"cannot advance to {query}: the session starts at {self.settings.start}")
+        self._begin(query)
         waiting = {name: list(kept.waiting) for name, kept in self._state.inputs.items()}
         counts = replace(self.counts, late_by_name=dict(self.counts.late_by_name))
         try:
@@ -176,9 +176,17 @@ class Session:
             self.counts = counts
             raise
 
-    def _first_time(self, query: int) -> int:
+    def _begin(self, query: int) -> None:
+        """Let time begin early enough: a session without a start has no beginning, so whatever is inside the window
+        counts. The window bounds how early that can be; without one, a fact older than all before moves it back."""
+        window = self.settings.window
+        if self.start is not None and (self.settings.start is not None or window is not None):
+            return
         times = [int(b.time.min()) for kept in self._state.inputs.values() for b in kept.waiting if len(b)]
-        return min([*times, query])
+        first = min([*times, query]) - 1 if window is None else query - window
+        if self.start is None or first < self.start:
+            self.start = first
+            self._state = replace(self._state, edges={})  # nothing of such a session is settled
 
     def _advance(self, query: int, news: Mapping[str, Arrived]) -> Changes:
         assert self.start is not None
@@ -212,7 +220,7 @@ class Session:
         last = rows.last
         kept = last >= max(low, self.start + 1)
         if not kept.all():
-            before = last <= self.start
+            before = np.zeros(len(rows), np.bool_) if self.settings.start is None else last <= self.start
             self.counts.before_start += rows.counted(before)
             late = ~kept & ~before
             if number := rows.counted(late):
@@ -222,7 +230,7 @@ class Session:
             rows = rows.take(kept)
         rows = replace(rows, copies=None)
         if rows.end is not None:
-            rows = replace(rows, time=np.maximum(rows.time, max(low, self.start + 1)))
+            rows = replace(rows, time=np.maximum(rows.time, first_point(max(low, self.start + 1), self.settings.tick)))
         return rows, listed
 
     def _listed(self, name: str, rows: Batch) -> pa.Table:
@@ -269,8 +277,8 @@ class Session:
         timeline = space.timeline
         edge = timeline.inside(max(min(low, (query if self.query_time is None else self.query_time) + 1),
                                    self.start)) // timeline.tick * timeline.tick
-        return Update(self.plan, self._state, space, self.store, operations, low, edge, self.settings.ties,
-                      self.horizon, self.evaluation, news, fresh, forgotten)
+        return Update(self.plan, self._state, space, self.store, operations, first_point(low, timeline.tick), edge,
+                      self.settings.ties, self.horizon, self.evaluation, news, fresh, forgotten)
 
     # -- layout -------------------------------------------------------------------------------------------------------
 
@@ -283,16 +291,19 @@ class Session:
         ends = [int(b.end.max()) for b in operations.values() if b.end is not None]
         ends += [found.last for found in news.values() if found.last is not None]
         high = max([query, settings.initially_at, *ends])
+        low = min(self.start, settings.initially_at)
         old = self._space
         if old is not None and all(widths[name] <= (domains[name].width or 0) for name in widths):
             line = old.timeline
-            if high - line.origin + 3 * settings.tick + 1 < line.mask:
+            if low >= line.origin + 2 * settings.tick and high - line.origin + 3 * settings.tick + 1 < line.mask:
                 for domain in domains.values():
                     domain.lay_out(domain.width or 0)
-                self._space = Space(domains, replace(line, until=query))
+                self._space = Space(domains, replace(line, start=self.start, until=query))
                 return self._space
-        low = min(self.start, settings.initially_at)
-        high += (high - low) // 2 + 8 * settings.tick  # room to go on without moving
+        room = (high - low) // 2 + 8 * settings.tick  # to go on without moving
+        high += room
+        if settings.start is None and settings.window is None:
+            low -= room  # its time may begin earlier
         if old is not None:
             high = max(high, old.timeline.mask - 3 * settings.tick - 2 + old.timeline.origin)
         line = Timeline.covering(low, high, tick=settings.tick, start=self.start, until=query,
@@ -505,10 +516,10 @@ def _news(name: str, update: Update) -> News:
 
 
 class _Moved:
-    """What is held, taken apart while the old layout still counts. Times are relative to the start, which stays."""
+    """What is held, taken apart while the old layout still counts. Times are relative to its origin."""
 
     def __init__(self, space: Space, state: State) -> None:
-        self.state, self.open = state, space.timeline.mask
+        self.state, self.open, self.origin = state, space.timeline.mask, space.timeline.origin
         self.relations = {
             name: (unpack(space, r.fields, r.intervals.starts), r.intervals.starts & self.open,
                    r.intervals.ends & self.open)
@@ -522,11 +533,11 @@ class _Moved:
 
     def to(self, space: Space) -> State:
         """The same state in another layout."""
-        state = self.state
+        state, later = self.state, self.origin - space.timeline.origin
 
         def packed(fields: Fields, columns: dict[str, Array], time: Array) -> Array:
             rows = Rows(fields, columns, int(time.shape[0]), timed=False)
-            return pack_with(space, rows, fields, np.where(time == self.open, space.timeline.mask, time))
+            return pack_with(space, rows, fields, np.where(time == self.open, space.timeline.mask, time + later))
 
         relations = {}
         for name, (columns, starts, ends) in self.relations.items():
@@ -537,7 +548,18 @@ class _Moved:
         for name, parts in self.saved.items():
             fields, old = state.relations[name].fields[:-1], state.saved[name]
             carry, waiting, marks = (packed(fields, columns, time) for columns, time in parts)
-            saved[name] = replace(old, carry=replace(old.carry, points=carry, waiting=waiting),
-                                  marks=replace(old.marks, points=marks))
+            saved[name] = Saved(replace(old.carry, points=carry, waiting=waiting), replace(old.marks, points=marks),
+                                old.due if old.due == NEVER else old.due + later)
         inputs = {name: replace(kept, shared=None) for name, kept in state.inputs.items()}
-        return replace(state, inputs=inputs, relations=relations, saved=saved)
+        points, fired = ({name: _later(rows, later) for name, rows in part.items()}
+                         for part in (state.points, state.fired))
+        edges = {name: edge + later for name, edge in state.edges.items()}
+        return replace(state, inputs=inputs, relations=relations, saved=saved, points=points, fired=fired, edges=edges)
+
+
+def _later(rows: Rows, amount: int) -> Rows:
+    """Points on a timeline whose origin is earlier by an amount."""
+    if not amount:
+        return rows
+    columns = {f.name: rows.column(f.name) for f in rows.fields if f.type != UNUSED}
+    return Rows(rows.fields, columns | {TIME: rows.time + amount}, rows.length, timed=True)

@@ -18,7 +18,7 @@ import pyarrow as pa
 from eventide.algebra import nodes as n
 from eventide.engine.loading import Store
 from eventide.engine.recognition import MOST_TIME, Counts, Extent, Settings, clipped
-from eventide.engine.relation import Rows, unpack
+from eventide.engine.relation import Rows, first_point, unpack
 from eventide.engine.session import LATE
 from eventide.errors import EventideError, InputError, RangeError, RuleError
 from eventide.formats.facts import Facts, chosen
@@ -168,12 +168,9 @@ class UncertainSession:
             raise EventideError(f"cannot advance to {query}: the session is at {self.query_time} already")
         if self.maximal is not None and not self.maximal.whole:
             raise EventideError("the session was interrupted while it looked for intervals; restore a saved one")
-        first = self.start
-        if first is None:
-            waiting = [int(each.batch.time.min()) for kept in self.inputs.values() for each in kept.waiting]
-            first = min([*waiting, query]) - self.settings.tick
-        if query < first:
-            raise EventideError(f"cannot advance to {query}: the session starts at {first}")
+        if self.settings.start is not None and query < self.settings.start:
+            raise EventideError(f"cannot advance to {query}: the session starts at {self.settings.start}")
+        first = self._beginning(query)
         before = (self.start, self.inputs, self.counts, self.book)
         self.start = first
         self.inputs = dict(self.inputs)
@@ -184,6 +181,16 @@ class UncertainSession:
         except BaseException:  # nothing half-done
             self.start, self.inputs, self.counts, self.book = before
             raise
+
+    def _beginning(self, query: int) -> int:
+        """Where time begins at a query time: without a start, early enough for all that counts (see `Session`)."""
+        known, window = self.start, self.settings.window
+        if known is not None and (self.settings.start is not None or window is not None):
+            return known
+        if window is not None:
+            return query - window
+        waiting = [int(each.batch.time.min()) for kept in self.inputs.values() for each in kept.waiting]
+        return min([*waiting, query, *([] if known is None else [known + 1])]) - 1
 
     @property
     def _start(self) -> int:
@@ -235,7 +242,7 @@ class UncertainSession:
         if rows is None:
             return None
         last = rows.last
-        before = last <= self._start
+        before = np.zeros(len(rows), np.bool_) if self.settings.start is None else last <= self._start
         too_late = ~before & (last < low)
         listed = None
         self.counts.before_start += rows.counted(before)
@@ -248,6 +255,7 @@ class UncertainSession:
             rows = rows.take(~before & ~too_late)
         if len(rows):
             if rows.end is not None:
+                low = first_point(low, self.settings.tick)
                 rows = replace(rows, time=np.maximum(rows.time, low))
             kept, unmatched = kept.applied(rows, low)
             self.counts.unmatched += unmatched
@@ -257,7 +265,8 @@ class UncertainSession:
     def _evaluated(self, query: int) -> UncertainExecutor:
         settings, edge, seen = self.settings, self.past.edge, self.query_time
         streams = {name: stream for name, kept in self.inputs.items() if (stream := kept.stream()) is not None}
-        begin = settings.initially_at if self._start <= settings.initially_at else self._start + settings.tick
+        late = self._start > settings.initially_at
+        begin = first_point(self._start + 1, settings.tick) if late else settings.initially_at
         initial = edge is None or seen is None or begin > seen or begin - settings.tick >= edge
         known = {id(node): self.past.known[number] for number, node in enumerate(self.domains)
                  if number in self.past.known}

@@ -130,10 +130,8 @@ class Bucket(ABC):
         """Take in the facts of a unit, and answer the query times that it lets pass."""
 
     def _see(self, unit: Unit) -> None:
-        """Move the clock; the first unit says when the session starts."""
+        """Move the clock; without a start of the flow, the first unit says from when on query times are counted."""
         self.clock = self.clock.after(unit, self.flow)
-        if self.session.start is None:
-            self.session.start = self.clock.start
 
     def _queries(self) -> Iterator[int]:
         """The query times that the clock has passed, each behind it when the next is asked for."""

@@ -222,6 +222,8 @@ def flow_of(program: Program, *, buckets: int, window: int, step: int | None = N
         if number < least:
             raise EventideError(f"{name} is {number}; it must be at least {least}")
     model = program.model
+    program.require_sound()
+    program.require_beginning(start)
     if uncertainty is None:
         if memory is not None or durations is not None:
             raise InputError("memory and durations need probabilistic=True")
@@ -229,7 +231,8 @@ def flow_of(program: Program, *, buckets: int, window: int, step: int | None = N
         plan, spread = model.plan, streamed
     else:
         _check_uncertain(program, uncertainty, window, horizon, emit, fluents)
-        program.session(probabilistic=True, threshold=threshold, memory=memory, durations=durations, fluents=fluents)
+        program.session(probabilistic=True, threshold=threshold, memory=memory, durations=durations, fluents=fluents,
+                        start=start)
         plan, spread = program.uncertain_plan(fluents), streamed_apart
     program.wanted(fluents)
     found = in_one_bucket(plan, model.inputs) if buckets == 1 else spread(
