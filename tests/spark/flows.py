@@ -93,10 +93,10 @@ class Local:
             self.session.insert(facts)
             if unit.first is None or unit.last is None:
                 continue
-            if self.session.start is None:
-                self.session.start = unit.first - self.tick - self.delay
             clock = unit.last if clock is None else max(clock, unit.last)
-            query = self.session.start + self.step if query is None else query
+            if query is None:
+                start = self.session.settings.start
+                query = self.step + (unit.first - self.tick - self.delay if start is None else start)
             while clock > query + self.delay:
                 yield query, self.session.advance(query)
                 query += self.step

@@ -47,7 +47,7 @@ def streams(draw: st.DrawFn, family: str) -> tuple[SessionCase, list[list[Given]
     options = {**case.options, "window": window,
                "step": draw(st.sampled_from((4 * tick, 5, 8, 12, window, window + 4))),
                "delay": draw(st.sampled_from((0, 0, 0, 3, 10)))}
-    if draw(st.booleans()):
+    if draw(st.booleans()) and "initially" not in case.text and "complement_all" not in case.text:
         options["start"] = None
     if family == "allen" or draw(st.booleans()):
         options["horizon"] = draw(st.sampled_from((None, 6, 20)))
