@@ -20,7 +20,7 @@ from eventide.engine.loading import Store, Stream, encode, encode_all
 from eventide.engine.recognition import Recognition, Settings
 from eventide.engine.relation import Rows, Space
 from eventide.engine.windowed import WindowedRun
-from eventide.formats.facts import Coded, Facts, FactTable
+from eventide.formats.facts import Coded, Facts, FactTable, chosen
 from eventide.program import Emit, Program
 from eventide.results import Answers
 from eventide.spark.partitioning import FIRED, OWNED, READING, Guard, Partitioning, Send, Stage
@@ -317,8 +317,7 @@ def _questions(table: FactTable, guard: Guard, number: int) -> FactTable:
     new = np.ones(len(order), np.bool_)
     new[1:] = (np.diff(codes[order]) != 0) | (np.diff(buckets[order]) != 0)
     rows = order[new]
-    taken = FactTable(_asked(guard), "event", buckets, (partners,))
-    return next(part for _, part in split(taken, np.zeros(len(rows), np.int64), rows))
+    return chosen(FactTable(_asked(guard), "event", buckets, (partners,)), rows)
 
 
 def _answers(table: FactTable, column: int, questions: FactTable, number: int) -> tuple[Ints, Ints]:
