@@ -52,7 +52,7 @@ def slow_rtec(text: str, declared: Callable[[str], Kind | None]) -> SlowFacts:
     for line, name, kind, fields in candidates:
         args = len(fields) - LEADING[kind]
         values = tuple(map(typed, fields[1:]))
-        problem = _time_problem(kind, values)
+        problem = _problem(kind, values)
         if args != counts[name].most_common(1)[0][0]:
             found.bad.append((line, "wrong-arity"))
         elif problem:
@@ -63,11 +63,13 @@ def slow_rtec(text: str, declared: Callable[[str], Kind | None]) -> SlowFacts:
     return found
 
 
-def _time_problem(kind: Kind, values: Row) -> str | None:
+def _problem(kind: Kind, values: Row) -> str | None:
     times = values[: 3 if kind == "interval" else 2]
     for time in times:
         if not isinstance(time, int):
             return "bad-time"
         if not -(2**63) <= time < 2**63:
             return "time-overflow"
+    if any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in values):
+        return "value-overflow"
     return "empty-interval" if kind == "interval" and times[2] <= times[1] else None  # type: ignore[operator]

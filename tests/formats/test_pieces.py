@@ -54,6 +54,8 @@ def test_lines_are_objects_of_their_own() -> None:
     assert [row.diagnostic.span.line for row in facts.bad if row.diagnostic.span] == [1, 2, 4]
 
 
-def test_integers_of_more_than_64_bits_and_half_characters_stay_what_they_are() -> None:
-    facts = read('{"time": 1, "event": "e", "a": 18446744073709551616}', '{"time": 2, "event": "e", "a": "\\ud800"}')
-    assert column_values(facts.tables["e", 1].args[0]) == [2**64, "\ud800"]
+def test_integers_of_more_than_64_bits_and_half_characters_are_bad_rows() -> None:
+    facts = read('{"time": 1, "event": "e", "a": 18446744073709551616}', '{"time": 2, "event": "e", "a": "\\ud800"}',
+                 '{"time": 3, "event": "e", "a": 5}')
+    assert column_values(facts.tables["e", 1].args[0]) == [5]
+    assert [row.diagnostic.code for row in facts.bad] == ["value-overflow", "bad-text"]

@@ -40,7 +40,7 @@ NAMES = st.sampled_from(["x", "tug", "near_port", "y2", "Big Ship", "it's", "bac
 VARIABLES = st.sampled_from(["X", "Y", "_Z", "Long_Name1", "_9"]).map(Variable)
 TIME = Variable("T")
 ATOMS = NAMES.map(Atom)
-NUMBERS = st.one_of(st.integers(-10**20, 10**20), st.floats(allow_nan=False, allow_infinity=False)).map(Number)
+NUMBERS = st.one_of(st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False, allow_infinity=False)).map(Number)
 OPERATORS = ["+", "-", "*", "/", "//", "mod", "**", "^", "=", "<", "is", ",", ";", ":", "->", "\\="]
 
 

@@ -18,6 +18,7 @@ from eventide.formats.problems import diagnostic, input_error
 from eventide.formats.sparse import UnsupportedType, retyped, sparse_of
 from eventide.formats.table_files import file_table, memory_table
 from eventide.formats.tables import Table
+from eventide.formats.unreadable import unreadable_rows
 
 ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl", ".jsonl.gz", ".arrow", ".feather")
 
@@ -122,6 +123,10 @@ def _relation(name: str, table: Table, types: Mapping[str, ColumnType], unit: Ti
             code = "empty-field" if sparse.missing[row] else "wrong-type"
             hint = "every row of a relation needs all its arguments"
             problems.append(diagnostic(code, message, table.source, line, place, hint=hint))
+        for row, found in unreadable_rows(sparse.column):
+            line, place = table.place(row, column)
+            problems.append(diagnostic(found.code, f"{column} is {found.message}", table.source, line, place,
+                                       hint=found.hint))
         columns.append(sparse.column)
     if problems:
         shown = problems[:20]

@@ -139,7 +139,7 @@ def _file(path: str, expected: Expected, limit: int | None, name: str | None) ->
         hint = f"known endings: {', '.join(ENDINGS)}"
         raise input_error("unknown-ending", "the ending does not say what the file is", path, hint=hint)
     if name is None and path.removesuffix(".gz").endswith(".csv"):
-        text = read_text(path)
+        text = read_text(path, by_line=True)
         if not is_headed(text):
             return read_rtec(text, expected, limit)
         return table_facts(csv_table(text, expected.column_types), expected, None, limit)
@@ -200,6 +200,9 @@ def is_headed(text: Text) -> bool:
         return True
     if "|" in line or not line:
         return False
+    if text.broken and not text.piece(text.start, text.stop).split("\n")[0].strip():
+        problem = text.broken[0].diagnostic  # of the header, as it seems
+        raise InputError(problem.render(), [problem])
     instead = _instead_of_header(fields)
     for mark, name in ((";", "semicolons"), ("\t", "tabs")):
         if "time" in [field.strip().strip('"') for field in line.split(mark)]:

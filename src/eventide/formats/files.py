@@ -12,8 +12,10 @@ from typing import Literal
 import numpy as np
 
 from eventide.errors import InputError
+from eventide.formats.facts import BadRow
 from eventide.formats.problems import input_error
 from eventide.formats.rtec_scan import PADDING, Bytes
+from eventide.formats.unreadable import without_broken_lines
 
 _PIECE = 1 << 20
 Form = Literal["rtec", "headed", "json"]
@@ -23,7 +25,8 @@ Form = Literal["rtec", "headed", "json"]
 class Text:
     """The bytes of a text file: `data[start:stop]` ends with a line end, and padding follows it.
 
-    Of a file that grows, it is a piece with the lines `above` it, in a form that is known.
+    Of a file that grows, it is a piece with the lines `above` it, in a form that is known. Lines that are no text are
+    empty here, and `broken`.
     """
 
     source: str
@@ -32,6 +35,7 @@ class Text:
     stop: int
     form: Form | None = None
     above: int = 0
+    broken: tuple[BadRow, ...] = ()
 
     def line_at(self, offset: int) -> str:
         """The line that begins at an offset, without its end."""
@@ -62,14 +66,17 @@ class Text:
         return ""
 
 
-def read_text(path: str | os.PathLike[str], *, any_bytes: bool = False) -> Text:
-    """The text of a file; `.gz` is unpacked, a byte order mark is skipped; with `any_bytes` it need not be UTF-8."""
+def read_text(path: str | os.PathLike[str], *, any_bytes: bool = False, by_line: bool = False) -> Text:
+    """The text of a file; `.gz` is unpacked, a byte order mark is skipped; with `any_bytes` it need not be UTF-8.
+
+    What is no text is an error, or one of its line alone `by_line`.
+    """
     source = os.fspath(path)
     try:
         data, size = _unpacked(source) if source.endswith(".gz") else _plain(source)
     except OSError as error:
         raise missing(source, error) from error
-    return checked_text(source, data, size, any_bytes=any_bytes)
+    return checked_text(source, data, size, any_bytes=any_bytes, by_line=by_line)
 
 
 def rule_text(path: str | os.PathLike[str]) -> str:
@@ -84,11 +91,11 @@ def rule_text(path: str | os.PathLike[str]) -> str:
                           ) from error
 
 
-def text_of(source: str, content: bytes, *, any_bytes: bool = False) -> Text:
+def text_of(source: str, content: bytes, *, any_bytes: bool = False, by_line: bool = False) -> Text:
     """The text of bytes that are in memory already."""
     data = np.zeros(len(content) + PADDING + 1, np.uint8)
     data[:len(content)] = np.frombuffer(content, np.uint8)
-    return checked_text(source, data, len(content), any_bytes=any_bytes)
+    return checked_text(source, data, len(content), any_bytes=any_bytes, by_line=by_line)
 
 
 def missing(source: str, error: OSError) -> InputError:
@@ -100,19 +107,30 @@ def missing(source: str, error: OSError) -> InputError:
     return input_error("cannot-read", f"cannot read the file: {error.strerror or error}", source, hint=hint)
 
 
-def checked_text(source: str, data: Bytes, size: int, *, any_bytes: bool = False) -> Text:
+def checked_text(source: str, data: Bytes, size: int, *, any_bytes: bool = False, by_line: bool = False) -> Text:
     """The first `size` bytes as text, if they are UTF-8 (or `any_bytes`); `data` has room for the padding."""
+    broken: tuple[BadRow, ...] = ()
     head = data[: min(3, size)].tobytes()
     if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         raise input_error("not-utf-8", "the file is UTF-16, expected UTF-8", source, hint="save the file as UTF-8")
     start = 3 if head == codecs.BOM_UTF8 else 0
-    if size and not any_bytes and int(data[:size].max()) >= 128:
-        _check_utf8(source, data, size)
+    if size and not any_bytes and (int(data[:size].max()) >= 128 or (by_line and not data[:size].all())):
+        try:
+            _check_utf8(source, data, size)
+            sound = not by_line or bool(data[:size].all())
+        except InputError:
+            if not by_line:
+                raise
+            sound = False
+        if not sound:
+            content, broken = without_broken_lines(source, data[:size].tobytes())
+            size = len(content)
+            data[:size] = np.frombuffer(content, np.uint8)
     if size > start and data[size - 1] != 10:
         data[size] = 10
         size += 1
     data[size:] = 0
-    return Text(source, data, start, size)
+    return Text(source, data, start, size, broken=broken)
 
 
 def _plain(source: str) -> tuple[Bytes, int]:

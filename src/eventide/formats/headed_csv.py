@@ -15,7 +15,7 @@ from eventide.errors import InputError
 from eventide.formats.expected import ColumnType
 from eventide.formats.facts import BadRow
 from eventide.formats.files import Text
-from eventide.formats.problems import diagnostic, input_error
+from eventide.formats.problems import diagnostic, input_error, lines_of
 from eventide.formats.sparse import Raw, flat
 from eventide.formats.tables import Table
 
@@ -26,6 +26,7 @@ _NUMBER = re.compile(r"-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 def csv_table(text: Text, types: Mapping[str, ColumnType], *, by_value: bool = False) -> Table:
     """A CSV with a header: each column all integers, else all numbers, else text; or each value `by_value`."""
     records = _Records(text)
+    _check_quotes(text)
     try:
         header = next(csv.reader(io.StringIO(text.first_line(), newline="")), [])
     except csv.Error as error:
@@ -44,7 +45,7 @@ def csv_table(text: Text, types: Mapping[str, ColumnType], *, by_value: bool = F
     columns |= {name: [_typed(value) for value in flat(table[name]).to_pylist()] for name in single}
     lines = np.arange(2, table.num_rows + 2, dtype=np.int64)
     regular = text.count(b"\n") == table.num_rows + 1
-    bad: list[tuple[int, BadRow]] = []
+    bad = lines_of(text.broken)
     if not regular or text.count(b'"') % 2:
         records.check_closed()
         lines = np.array([line for line, _, fields in records.all() if len(fields) == len(header)], np.int64)
@@ -61,6 +62,14 @@ def csv_table(text: Text, types: Mapping[str, ColumnType], *, by_value: bool = F
         return line, _field_start(records.at(line), header.index(column) if column in header else 0)
 
     return Table(text.source, columns, table.num_rows, place, lambda row: records.at(int(lines[row])), lines, bad)
+
+
+def _check_quotes(text: Text) -> None:
+    """InputError if a line that is no text belongs to a record of several lines: the others would stand alone."""
+    for line, row in lines_of(text.broken) if text.count(b'"') else ():
+        above = text.piece(text.start, text.stop).split("\n")[:line - 1]
+        if (row.text.count('"') or "\n".join(above).count('"')) % 2:
+            raise InputError(row.diagnostic.render(), [row.diagnostic])
 
 
 def _unreadable(source: str, line: int, row: str, error: csv.Error) -> InputError:

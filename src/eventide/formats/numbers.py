@@ -161,7 +161,7 @@ class _Texts:
             return None
         if source not in self._files:
             try:
-                text = read_text(source)
+                text = read_text(source, by_line=True)
                 self._files[source] = text.piece(text.start, text.stop).split("\n")
             except EventideError:
                 self._files[source] = []

@@ -21,7 +21,17 @@ def diagnostic(
     code: str, message: str, source: str, line: int = 1, column: int = 1, width: int = 1, hint: str | None = None
 ) -> Diagnostic:
     """An error at a place; rows and columns count from 1."""
-    return Diagnostic("error", code, message, Span(source, line, column, line, column + max(1, width)), hint)
+    return Diagnostic("error", code, printable(message), Span(source, line, column, line, column + max(1, width)),
+                      None if hint is None else printable(hint))
+
+
+def printable(text: str) -> str:
+    """The text with NUL and halves of characters written out, so that it can be printed and saved.
+
+    >>> printable("the program does not know \ud800")
+    'the program does not know \\\\ud800'
+    """
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
 
 
 def input_error(
@@ -41,6 +51,11 @@ def bad_field(
     if field < len(fields):
         return BadRow(diagnostic(code, message, source, line, column, len(fields[field]), hint), text)
     return BadRow(diagnostic(code, message, source, line, len(text) + 1, 1, hint), text)
+
+
+def lines_of(rows: Iterable[BadRow]) -> list[tuple[int, BadRow]]:
+    """Bad rows with their lines."""
+    return [(0 if row.diagnostic.span is None else row.diagnostic.span.line, row) for row in rows]
 
 
 def suggestion(name: str, known: Iterable[str]) -> str | None:

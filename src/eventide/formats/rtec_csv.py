@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from eventide.formats.expected import Expected
-from eventide.formats.facts import Column, Facts, FactTable, Ints, Kind
+from eventide.formats.facts import BadRow, Column, Facts, FactTable, Ints, Kind
 from eventide.formats.files import Text
 from eventide.formats.rtec_cells import Cells, cell_column, group_rows, joined, resolve_long
 from eventide.formats.rtec_problems import BadCells
@@ -18,6 +18,7 @@ from eventide.formats.rtec_scan import (
     INT,
     LONG_INT,
     POWERS,
+    TEXT,
     TOO_LONG,
     count_marks,
     gather,
@@ -53,7 +54,7 @@ def read_rtec(text: Text, expected: Expected, bad_limit: int | None = None) -> F
     groups: dict[tuple[str, int], _Group] = {}
     kinds: dict[str, Kind | None] = {}
     bad = BadCells(text, expected)
-    rows = 0
+    rows = len(text.broken)
     line = 1
     low = text.start
     note: Diagnostic | None = None
@@ -77,7 +78,12 @@ def read_rtec(text: Text, expected: Expected, bad_limit: int | None = None) -> F
                 tables[name, args] = table
         else:
             bad.add(np.concatenate(group.lines), np.concatenate(group.starts), "arity", accepted=accepted)
-    return Facts(tables, bad.rows(bad_limit), bad.count, rows, (note,) if note else ())
+    bad_rows = sorted((*text.broken, *bad.rows(bad_limit)), key=_line_of)[:bad_limit]
+    return Facts(tables, tuple(bad_rows), bad.count + len(text.broken), rows, (note,) if note else ())
+
+
+def _line_of(row: BadRow) -> int:
+    return row.diagnostic.span.line if row.diagnostic.span else 0
 
 
 def _piece_end(text: Text, low: int) -> int:
@@ -170,12 +176,16 @@ def _table(text: Text, group: _Group, expected: Expected, bad: BadCells) -> Fact
             cells.values[whole] = cells.values[whole].astype(np.float64).view(np.int64)
             cells.kinds[whole] = FLOAT
             cells.seen = cells.seen & ~INT | FLOAT
-        bits = {"int": INT, "float": FLOAT}.get(wanted or "", 255)
+        if wanted == "text" and cells.seen & LONG_INT:
+            cells.kinds[cells.kinds == LONG_INT] = TEXT
+            cells.seen = cells.seen & ~LONG_INT | TEXT
+        bits = {"int": INT, "float": FLOAT}.get(wanted or "", 255 - LONG_INT)
         if cells.seen & ~bits:
             wrong = (cells.kinds & ~np.uint8(bits)) != 0
             fresh = wrong & good
             over = fresh & (cells.kinds == LONG_INT)
-            bad.add(lines[over], starts[over], "overflow", j + 1)
+            bad.add(lines[over], starts[over], "overflow", j + 1,
+                    layout=group.kind if at <= 0 and wanted is not None else None)
             fresh &= ~over
             bad.add(lines[fresh], starts[fresh], problem, j + 1, layout=group.kind, wanted=wanted)
             good &= ~wrong

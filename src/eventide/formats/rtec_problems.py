@@ -11,6 +11,7 @@ from eventide.formats.expected import Expected, arguments, either
 from eventide.formats.facts import BadRow, Ints, Kind
 from eventide.formats.files import Text
 from eventide.formats.problems import bad_field
+from eventide.formats.unreadable import AS_TEXT
 
 LAYOUTS = {
     "event": "name|arrival|occurrence|arguments…",
@@ -96,8 +97,10 @@ class BadCells:
                 code, message = "bad-time", f"{role} is {fields[at]!r}, expected a whole number"
                 hint = f"{name} is {SHAPES[layout]}: {LAYOUTS[layout]}"
             case "overflow":
-                code, message = "time-overflow", f"{fields[at]} does not fit 64 bits"
-                hint = "times lie between -2^63 and 2^63-1; use a coarser unit"
+                code, message = "value-overflow", f"{fields[at]} does not fit 64 bits"
+                hint = AS_TEXT
+                if layout is not None:
+                    code, hint = "time-overflow", "times lie between -2^63 and 2^63-1; use a coarser unit"
             case "backward":
                 code = "empty-interval"
                 message = f"the interval ends at {fields[at]}, not after its start {fields[at - 1]}"

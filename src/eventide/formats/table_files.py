@@ -15,7 +15,7 @@ from eventide.formats.expected import ColumnType
 from eventide.formats.facts import BadRow
 from eventide.formats.files import Text, missing, read_text
 from eventide.formats.headed_csv import csv_table
-from eventide.formats.problems import diagnostic, input_error
+from eventide.formats.problems import diagnostic, input_error, lines_of
 from eventide.formats.sparse import Raw, flat
 from eventide.formats.tables import Table
 
@@ -51,7 +51,8 @@ def _numbered(source: str, columns: dict[str, Raw], length: int, text: Callable[
 
 def json_table(text: Text) -> Table:
     """One JSON object per line; values keep their own types, columns are in the order in which names first occur."""
-    return _json_table(text.source, *_json_rows(text))
+    rows, bad = _json_rows(text)
+    return _json_table(text.source, rows, bad)
 
 
 def json_tables(text: Text) -> list[Table]:
@@ -76,7 +77,7 @@ def json_tables(text: Text) -> list[Table]:
 
 def _json_rows(text: Text) -> tuple[list[_JsonRow], list[tuple[int, BadRow]]]:
     rows: list[_JsonRow] = []
-    bad: list[tuple[int, BadRow]] = []
+    bad = lines_of(text.broken)
     given = [(line, row) for line, row in enumerate(text.piece(text.start, text.stop).split("\n")[:-1], 1)
              if row and not row.isspace()]
     objects = _plain_objects([row for _, row in given])
@@ -142,9 +143,9 @@ def file_table(path: str, types: Mapping[str, ColumnType]) -> Table:
     """The table of a file with named columns, by its ending."""
     plain = path.removesuffix(".gz")
     if plain.endswith(".csv"):
-        return csv_table(read_text(path), types)
+        return csv_table(read_text(path, by_line=True), types)
     if plain.endswith(".jsonl"):
-        return json_table(read_text(path))
+        return json_table(read_text(path, by_line=True))
     return arrow_table(_binary(path), path)
 
 
@@ -192,7 +193,7 @@ def _pandas_table(frame: Any, source: str) -> Table:
         try:
             array = pa.array(frame[name], from_pandas=True)
             columns[str(name)] = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-        except (pa.ArrowInvalid, pa.ArrowTypeError):  # a column of mixed types
+        except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError, OverflowError):  # mixed types, broken values
             columns[str(name)] = frame[name].tolist()
 
     def text(row: int) -> str:

@@ -12,9 +12,10 @@ import pyarrow.compute as pc
 
 from eventide.formats.expected import Expected, arguments, either
 from eventide.formats.facts import BadRow, Coded, Facts, FactTable, Ints, Kind, chosen, column_values, take
-from eventide.formats.problems import diagnostic, input_error
+from eventide.formats.problems import diagnostic, input_error, printable
 from eventide.formats.sparse import Mask, Raw, Sparse, UnsupportedType, retyped, sparse_of
 from eventide.formats.ticks import HINTS, Ticks, ticks_of
+from eventide.formats.unreadable import unreadable_rows
 from eventide.syntax.diagnostics import Diagnostic, Span
 
 SPECIAL = ("time", "event", "arrival", "probability", "op", "end", "value")
@@ -53,7 +54,7 @@ class _Problems:
         for row, code, column, message, hint in sorted(self.rows)[:limit]:
             line, at = self.table.place(row, column)
             problem = diagnostic(code, message, self.table.source, line, at, hint=hint)
-            found.append((line, BadRow(problem, self.table.text(row))))
+            found.append((line, BadRow(problem, printable(self.table.text(row)))))
         return tuple(row for _, row in sorted(found, key=lambda pair: pair[0])[:limit])
 
 
@@ -157,14 +158,16 @@ def _as_sparse(table: Table, column: str, expected: Expected | None) -> Sparse:
 
 
 def _column(table: Table, column: str, expected: Expected, problems: _Problems) -> Sparse:
-    sparse = _as_sparse(table, column, expected)
+    typed = sparse = _as_sparse(table, column, expected)
     wanted = expected.column_types.get(column)
-    if wanted is None:
-        return sparse
-    typed, wrong = retyped(sparse, wanted)
-    for row in np.flatnonzero(wrong).tolist():
-        value = column_values(take(sparse.column, np.array([row])))[0]
-        problems.add(row, "wrong-type", column, f"{column} is {value!r}, which is no {wanted}")
+    if wanted is not None:
+        typed, wrong = retyped(sparse, wanted)
+        for row in np.flatnonzero(wrong).tolist():
+            value = column_values(take(sparse.column, np.array([row])))[0]
+            problems.add(row, "wrong-type", column, f"{column} is {value!r}, which is no {wanted}")
+    for row, found in unreadable_rows(typed.column):
+        if not typed.missing[row]:
+            problems.add(row, found.code, column, f"{column} is {found.message}", found.hint)
     return typed
 
 

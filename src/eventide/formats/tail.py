@@ -69,7 +69,8 @@ class Tail:
     def _form(self) -> Form:
         if self._held.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
             return "json"
-        return "headed" if is_headed(text_of(self.source, self._held[:self._held.rfind(b"\n") + 1])) else "rtec"
+        return "headed" if is_headed(text_of(self.source, self._held[:self._held.rfind(b"\n") + 1],
+                                            by_line=True)) else "rtec"
 
     def _complete(self) -> int:
         """Where the complete lines end; a record of a headed CSV may go over several lines."""
@@ -89,4 +90,4 @@ class Tail:
                 self.place = replace(self.place, header=lines[:end].decode("utf-8-sig").strip())
                 above, lines = lines[:end].count(b"\n"), lines[end:]
             lines, above = f"{self.place.header}\n".encode() + lines, above - 1
-        return replace(text_of(self.source, lines), form=self.place.form, above=above)
+        return replace(text_of(self.source, lines, by_line=True), form=self.place.form, above=above)

@@ -20,7 +20,8 @@ from eventide.errors import InputError
 from eventide.formats import facts_from
 from eventide.formats.facts import BadRow, Facts, FactTable, Ints, Value, chosen, column_of, column_values, merged
 from eventide.formats.files import Text, read_text
-from eventide.formats.problems import BadRows, diagnostic, input_error, settled
+from eventide.formats.problems import BadRows, diagnostic, input_error, printable, settled
+from eventide.formats.unreadable import problem_of
 from eventide.syntax.diagnostics import Diagnostic, Span
 from eventide.syntax.lars import parse
 from eventide.syntax.terms import Atom, Number, arguments_of, functor_of
@@ -53,7 +54,7 @@ def read(events: object, *, bad_rows: BadRows = "fail", bad_file: str | os.PathL
         if _is_stream(source):
             parts.append(_of_items(((i, item) for i, item in enumerate(source, 1)), LISTED))  # type: ignore[arg-type]
         elif isinstance(source, str | os.PathLike) and (text := _stream_text(os.fspath(source))) is not None:
-            parts.append(_of_items(_lines(text), text.source))
+            parts.append(_of_items(_lines(text), text.source, text.broken))
         else:
             parts.append(facts_from(source, lambda name: "event", arities=lambda name: range(MOST_ARGUMENTS),
                                     bad_rows="skip", **options))
@@ -161,7 +162,7 @@ def _stream_text(path: str) -> Text | None:
     """The text of a `.jsonl` file if its first line is a time-point with facts, None for every other file."""
     if not path.removesuffix(".gz").endswith(".jsonl") or ("=" in path and not os.path.exists(path)):
         return None
-    text = read_text(path)
+    text = read_text(path, by_line=True)
     try:
         first = json.loads(text.first_line() or "{}")
     except ValueError:
@@ -178,13 +179,13 @@ def _lines(text: Text) -> Iterator[tuple[int, object]]:
                 yield number, line
 
 
-def _of_items(items: Iterable[tuple[int, object]], source: str) -> Facts:
+def _of_items(items: Iterable[tuple[int, object]], source: str, broken: Iterable[BadRow] = ()) -> Facts:
     """The facts of time-points, in order; a fact that stands twice at one time-point counts once."""
     times: dict[tuple[str, int], list[int]] = {}
     rows: dict[tuple[str, int], list[int]] = {}
     columns: dict[tuple[str, int], list[tuple[Value, ...]]] = {}
     known: dict[str, tuple[str, tuple[Value, ...]] | None] = {}
-    bad: list[BadRow] = []
+    bad = list(broken)
     seen: set[tuple[int, str]] = set()
     count = 0
     for line, item in items:
@@ -202,10 +203,15 @@ def _of_items(items: Iterable[tuple[int, object]], source: str) -> Facts:
             if isinstance(text, str) and text not in known:
                 known[text] = fact_of(text)
             fact = known[text] if isinstance(text, str) else None
-            if fact is None:
+            values = () if fact is None else fact[1]
+            problem = next((found for value in values if (found := problem_of(value)) is not None), None)
+            if problem is not None:
+                bad.append(BadRow(diagnostic(problem.code, f"a value is {problem.message}", source, line,
+                                             hint=problem.hint), printable(str(item))))
+            elif fact is None:
                 bad.append(BadRow(diagnostic("bad-fact", f"{text!r} is no fact", source, line,
                                              hint="a fact is a name with values: p(a,3) or street(\"High Street\")"),
-                                  str(item)))
+                                  printable(str(item))))
             elif (time, text) not in seen:
                 seen.add((time, text))
                 key = fact[0], len(fact[1])

@@ -16,7 +16,8 @@ from eventide.formats.facts import BadRow, Column, FactTable, Ints, Value, colum
 from eventide.formats.files import Text
 from eventide.formats.problems import diagnostic
 from eventide.formats.rtec_cells import Cells, cell_column, group_rows
-from eventide.formats.rtec_scan import POWERS, TEXT, Bytes, gather
+from eventide.formats.rtec_scan import LONG_INT, POWERS, TEXT, Bytes, gather
+from eventide.formats.unreadable import problem_of
 from eventide.mtl.cells import COARSER, MOST, DenseFacts, Ends, dense_facts
 from eventide.mtl.fact_scan import LEFT_OPEN, NO_LEFT, NO_RIGHT, PLAIN, RIGHT_OPEN, scan
 from eventide.syntax.tokens import unquote
@@ -97,13 +98,15 @@ def read_lines(text: Text, bad_limit: int | None = None, *, compiled: bool | Non
         lines = [(number, line.removesuffix("\r")) for number, line in enumerate(
             text.piece(text.start, text.stop).split("\n")[:-1], text.above + 1) if _is_row(line)]
         facts, bad = _slowly(text.source, lines)
-        return dense_facts(_of_few(text.source, facts), bad, bad_limit, len(lines))
-    rows = _scanned(text)
+        bad = sorted((*text.broken, *bad), key=lambda row: row.diagnostic.span.line if row.diagnostic.span else 0)
+        return dense_facts(_of_few(text.source, facts), bad, bad_limit, len(lines) + len(text.broken))
+    rows = _scanned(text).with_long_numbers_apart()
     plain, others = np.flatnonzero(rows.flags & PLAIN), np.flatnonzero(~rows.flags & PLAIN)
     parts = rows.columns(plain) if plain.shape[0] else []
     facts, bad = _slowly(text.source, ((int(rows.line[row]), text.line_at(int(rows.start[row])))
                                        for row in others.tolist()))
-    return dense_facts([*parts, *_of_few(text.source, facts)], bad, bad_limit, rows.line.shape[0])
+    bad = sorted((*text.broken, *bad), key=lambda row: row.diagnostic.span.line if row.diagnostic.span else 0)
+    return dense_facts([*parts, *_of_few(text.source, facts)], bad, bad_limit, rows.line.shape[0] + len(text.broken))
 
 
 def _is_row(line: str) -> bool:
@@ -135,6 +138,13 @@ class _Rows:
     cell: Ints
     bounds: Ints
     flags: Bytes
+
+    def with_long_numbers_apart(self) -> _Rows:
+        """The rows, of which none with an integer of many digits is plain: it may not fit."""
+        count = int(self.cell[self.line.shape[0]])
+        long = np.flatnonzero(self.kinds[:count] == LONG_INT)
+        self.flags[np.searchsorted(self.cell[:self.line.shape[0] + 1], long, "right") - 1] &= ~np.uint8(PLAIN)
+        return self
 
     def columns(self, rows: Ints) -> list[tuple[FactTable, Ends]]:
         """Plain rows as tables without times, with their ends beside them."""
@@ -225,6 +235,10 @@ class _Line:
             value = None if found is None else value_in(found[0]) if quoted is None else unquote(found[0])
             if found is None or value is None:
                 raise self._problem("expected an argument: a word, a number, or a text in quotes")
+            problem = problem_of(value)
+            if problem is not None:
+                raise FactProblem(problem.code, f"the argument is {problem.message}", self._at + 1,
+                                  found.end() - self._at, problem.hint)
             self._at = found.end()
             yield value
             if self._skip(")"):

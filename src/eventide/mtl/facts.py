@@ -57,7 +57,7 @@ def facts_in(text: str, source: str = "<text>", *, bad_rows: BadRows = "fail") -
     >>> len(facts_in("P(a)@[0,1/3)\\nP(b)@2"))
     2
     """
-    return read_facts(text_of(source, text.encode()), bad_rows=bad_rows)
+    return read_facts(text_of(source, text.encode("utf-8", "surrogatepass"), by_line=True), bad_rows=bad_rows)
 
 
 def _parts(source: object, limit: int | None, unit: TimeUnit | None, name: str | None,
@@ -86,7 +86,7 @@ def _file(path: str, limit: int | None, unit: TimeUnit | None, name: str | None)
     if name is None:
         name, path = split_name(path)
     if name is None and path.endswith(LINES):
-        return read_lines(read_text(path), limit)
+        return read_lines(read_text(path, by_line=True), limit)
     if not path.endswith(ENDINGS):
         hint = "facts in a text are ev.mtl.facts_in(text)" if "@" in path else \
             f"known endings: {', '.join((*LINES, *ENDINGS))}"

@@ -102,7 +102,7 @@ def piece_facts(piece: Piece, read: Read) -> Facts:
         if isinstance(data, pa.Table):
             return _from(piece.source, read(data))
         if form is None:
-            form = "headed" if is_headed(text_of(piece.source, data)) else "rtec"
+            form = "headed" if is_headed(text_of(piece.source, data, by_line=True)) else "rtec"
     except InputError as error:
         return _unreadable(piece, error, piece.first, "")
     return _text_facts(replace(piece, data=data), form, read)
@@ -141,7 +141,7 @@ def _arrow(data: bytes) -> pa.Table:
 def _text_facts(piece: Piece, form: Form, read: Read) -> Facts:
     """The facts of lines. A line that the reader cannot even pass over is found by halving."""
     try:
-        return read(replace(text_of(piece.source, piece.data), form=form, above=piece.first - 1))
+        return read(replace(text_of(piece.source, piece.data, by_line=True), form=form, above=piece.first - 1))
     except InputError as error:
         lines = [line + b"\n" for line in piece.data.removesuffix(b"\n").split(b"\n")]
         above = 1 if form == "headed" else 0

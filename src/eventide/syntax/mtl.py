@@ -46,7 +46,7 @@ from eventide.syntax.mtl_trees import (
 )
 from eventide.syntax.syntax_errors import SyntaxProblem, explained, open_quote
 from eventide.syntax.terms import Atom, Compound, Number, Term, Variable
-from eventide.syntax.tokens import Places, Token, is_variable, number, unquote
+from eventide.syntax.tokens import IN_64_BITS, NOT_64_BITS, Places, Token, fits, is_variable, number, unquote
 
 MAX_DEPTH = 100
 _COMPARISONS: dict[str, Literal["=", "!=", "<", "<=", ">", ">="]] = {
@@ -318,6 +318,8 @@ class _Reader(TokenReader):
             value = number(token.text)
             if value is None:
                 raise self.problem("bad-number", "the number is too large", "write it shorter", token)
+            if not fits(value):
+                raise self.problem("bad-number", NOT_64_BITS, IN_64_BITS, token)
             return Number(value, span)
         if token.kind == "quoted":
             return Atom(self._unquoted(token), span)

@@ -21,7 +21,20 @@ from eventide.syntax.syntax_errors import (
     unexpected,
 )
 from eventide.syntax.terms import Atom, Compound, ListTerm, Number, Term, Variable
-from eventide.syntax.tokens import INFIX, PREFIX, RIGHT, Places, Token, clause_tokens, number, skip_layout, unquote
+from eventide.syntax.tokens import (
+    IN_64_BITS,
+    INFIX,
+    NOT_64_BITS,
+    PREFIX,
+    RIGHT,
+    Places,
+    Token,
+    clause_tokens,
+    fits,
+    number,
+    skip_layout,
+    unquote,
+)
 
 MAX_DEPTH = 100
 """How deep terms and parentheses may nest. Conjunctions and disjunctions of goals may be longer."""
@@ -270,6 +283,8 @@ class _ClauseReader:
         value = number(token.text)
         if value is None:
             raise not_a_term(self.tokens, self.at - 1)
+        if not fits(sign * value):
+            raise SyntaxProblem("bad-number", NOT_64_BITS, token.start, token.end, IN_64_BITS)
         return Number(sign * value, self.places.span(first.start, token.end))
 
     def variable(self, token: Token) -> Variable:

@@ -166,7 +166,7 @@ def unquote(token: str) -> str | None:
         digits = hexadecimal or unicode or octal
         if digits:
             code = int(digits, 8 if octal else 16)
-            if code < 0x110000 and not 0xD800 <= code < 0xE000:
+            if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000:
                 return chr(code)
         elif simple is None:
             return quote if match.group()[0] == quote else match.group()
@@ -179,6 +179,19 @@ def unquote(token: str) -> str | None:
 
     name = _ESCAPE.sub(replace, inner)
     return name if known else None
+
+
+NOT_64_BITS = "the integer does not fit 64 bits"
+IN_64_BITS = "write it with a point, as in 1.0e20, or in quotes if it is a name"
+
+
+def fits(value: int | float) -> bool:
+    """Whether a number has a place in a column of integers or of floats.
+
+    >>> fits(2**63 - 1), fits(2**63), fits(1e20)
+    (True, False, True)
+    """
+    return isinstance(value, float) or -(2**63) <= value < 2**63
 
 
 def number(text: str) -> int | float | None:
