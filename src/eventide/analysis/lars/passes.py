@@ -8,11 +8,12 @@ from eventide.analysis.lars.dialects import tell_of_dialect
 from eventide.analysis.lars.model import LarsModel
 from eventide.analysis.lars.names import check_names
 from eventide.analysis.lars.safety import check_safety
+from eventide.analysis.lars.sizes import check_sizes
 from eventide.analysis.lars.strata import find_components
 from eventide.syntax.diagnostics import Diagnostic
 from eventide.syntax.lars_trees import LarsTree
 
-PASSES: tuple[Callable[[LarsModel], None], ...] = (check_safety, check_names, find_components)
+PASSES: tuple[Callable[[LarsModel], None], ...] = (check_safety, check_names, find_components, check_sizes)
 
 
 def analyse(tree: LarsTree, diagnostics: Iterable[Diagnostic] = (), dialect: str = "lars") -> LarsModel:

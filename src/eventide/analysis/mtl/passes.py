@@ -11,6 +11,7 @@ from eventide.analysis.mtl.model import MtlModel
 from eventide.analysis.mtl.predicates import find_predicates
 from eventide.analysis.mtl.ranges import check_ranges
 from eventide.analysis.mtl.safety import check_safety
+from eventide.analysis.mtl.sizes import check_sizes
 from eventide.analysis.mtl.stratification import stratify
 from eventide.analysis.mtl.types import find_types
 from eventide.syntax.diagnostics import Diagnostic
@@ -27,6 +28,7 @@ PASSES: tuple[Pass, ...] = (
     solve_equalities,  # `X = a` and `X = Y` are put in wherever X stands
     stratify,  # which predicates depend on each other, and through negation
     find_types,  # which arguments hold values of one domain
+    check_sizes,  # rules that are too long for one plan
 )
 
 
