@@ -216,11 +216,12 @@ class Program:
 
     def _store(self, facts: Facts) -> Store:
         store = Store(functions=self._predicates)
-        types, counted = self.model.types, self.model.counted
+        counted = self.model.counted
+        types = {*self.model.types.values(), *self.model.variable_types.values()}
         for type_, constants in self.model.constants.items():
             for constant in constants:
                 store.domain(type_).code(_value(constant))
-        for type_ in {t for t in types.values() if t not in ("number", "unused", "declared")}:
+        for type_ in types - {"number", "unused", "declared"}:
             store.domain(type_)
         for template, kind in self.model.inputs.items():
             table = _facts_about(template, facts)

@@ -15,9 +15,9 @@ thesis on RTEC, with the conventions of the design's section "Conventions of tim
   in a `holdsFor` clause it hides the later clauses of the same fluent and value.
 - `initially` and `complement_all` count from the first time-point after `start` (`initially` from `initially_at` where
   the run starts before). Facts count within `(start, until]`; what holds at the first time-point begins at `start`.
-- Where a grounding lists values, these exist, and those that the head of an initiatedAt or initially rule names: a
-  named value that is not listed ends the others but holds nowhere itself (RTEC's case E08c; its descriptions of
-  activities and of city transport rely on it).
+- Where a grounding lists values, these exist, and those that `fi` or the head of an initiatedAt or initially rule
+  names: a named value that is not listed ends the others but holds nowhere itself (RTEC's case E08c; its descriptions
+  of activities and of city transport rely on it).
   Initiating any other value has no effect.
 """
 

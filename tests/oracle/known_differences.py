@@ -222,9 +222,9 @@ MARKED: dict[str, Difference] = {
         "an entity does not leave its domain; the rule for reset applies to every X of the domain of f",
     ),
     "I07_fi_no_target_grounding": Difference(
-        {20: {"f(a)=true": [(6, None)]}},
-        "the grounding lists the value true only: false does not exist and the deadline has no effect "
-        "(RTEC's answer, which it reaches by losing the clause)",
+        {20: {"f(a)=true": [(6, 10)]}},
+        "the grounding lists the value true only: false, which `fi` names, ends it at the deadline, and is not shown "
+        "(RTEC loses the clause)",
     ),
     "I07b_fi_no_grounding_at_all": Difference(
         {20: {"f(a)=true": [(6, 10)], "f(a)=false": [(10, None)]}},
@@ -277,7 +277,8 @@ MARKED: dict[str, Difference] = {
     ),
     "V01_csv_types": Difference(
         {20: {"f(a)=3": [(2, None)]}},
-        "003 is the number 3, the only value that the grounding lists. Rows 8 and 9 lack an argument and row 10 has an "
+        "003 is the number 3, the only value that the grounding lists; no rule names the others, which the variable of "
+        "the head takes: they do not exist, and end nothing. Rows 8 and 9 lack an argument and row 10 has an "
         "unknown name: bad rows, here skipped (--bad-rows skip)",
         {
             20: ["echo(a,3)@1", "echo(a,1.5)@2", "echo(a,-7)@3", "echo(a,Foo)@4", "echo(a,hello world)@5",

@@ -95,7 +95,7 @@ class Stratum:
         pairs: dict[Term, None] = {}
         for key in self.fluents:
             for rule in self.program.initials[key]:
-                for pair, _ in self.store.heads(pair_term(rule.pair), rule.body, self.store.members.get(key), {}):
+                for pair, _ in self.store.heads(pair_term(rule.pair), rule.body, self.members(key), {}):
                     if not is_ground(pair):
                         raise Unsafe(f"initially({pair}) needs a grounding")
                     pairs[pair] = None
@@ -143,7 +143,7 @@ class Stratum:
         events: Moments = {}
         for time in range(max(cell, store.start), min(int(store.grid.next(cell)), store.until + 1)):
             for rule in self.change_rules:
-                members = self.members(rule)
+                members = self.members(functor_of(rule.pair.fluent))
                 for pair in self.at(time, rule.time, pair_term(rule.pair), rule.body, members):
                     if rule.kind == "initiated" and not is_ground(pair):
                         raise Unsafe(f"variables without a value in initiatedAt({pair})")
@@ -165,15 +165,16 @@ class Stratum:
             begun = {pair for pair in begun if not broken(pair, begun, terminated)}
         return Effects(initiated, terminated, events, frozenset(p for p in kept | begun if self.listed(p)))
 
-    def members(self, rule: trees.ChangeRule) -> list[Term] | None:
-        """The instances a rule may initiate: those the grounding lists, and for its fluents every value that the head
-        of a rule names. A named value ends the others even if it is not listed; it then holds nowhere itself."""
-        key = functor_of(rule.pair.fluent)
+    def members(self, key: Key) -> list[Term] | None:
+        """The instances that rules may change: those the grounding lists, and for its fluents every value that a head
+        or `fi` names. A named value ends the others even if it is not listed; it then holds nowhere itself."""
         members = self.store.members.get(key)
-        if members is None or rule.kind == "terminated":
-            return members
+        if members is None:
+            return None
         begun = [r.pair.value for r in self.program.changes[key] if r.kind == "initiated"]
-        named = dict.fromkeys(v for v in (*begun, *(r.pair.value for r in self.program.initials[key])) if is_ground(v))
+        begun += [r.pair.value for r in self.program.initials[key]]
+        begun += [pair.value for r in self.program.delays[key] for pair in (r.source, r.target)]
+        named = dict.fromkeys(v for v in begun if is_ground(v))
         fluents = dict.fromkeys(m.args[0] for m in members if isinstance(m, Compound))
         return [*members, *(Compound("=", (fluent, value)) for fluent in fluents for value in named)]
 
@@ -217,9 +218,9 @@ class Stratum:
         return armed
 
     def leads_to(self, target: Term, source: Term) -> bool:
-        """A deadline leads to another value of the same fluent, one that its grounding lists."""
+        """A deadline leads to another value of the same fluent."""
         assert isinstance(target, Compound) and isinstance(source, Compound)
-        return target.args[0] == source.args[0] and self.listed(target)
+        return target.args[0] == source.args[0]
 
     def moves(self, pair: Term) -> bool:
         """Whether `p(pair)` is declared."""

@@ -21,7 +21,7 @@ from eventide.algebra.expressions import (
 )
 from eventide.analysis.clashes import is_number
 from eventide.analysis.entities import references
-from eventide.analysis.model import BUILT_IN_TESTS, Clause, Model, Rejected, unused
+from eventide.analysis.model import BUILT_IN_TESTS, Clause, Model, Rejected, time_number, unused
 from eventide.analysis.patterns import pair_leaves, variables_in
 from eventide.analysis.slips import is_slip
 from eventide.analysis.sources import Sources
@@ -252,7 +252,7 @@ class BodyCompiler:
                     raise self.error("unsafe-variable", f"'is' computes its right side: {expression} has no value yet",
                                      span, f"write {expression} is {term_text(target)}")
                 self.expression(expression, span)
-            case Compare(operator, left, right, span) if operator in ("<", "=<", ">", ">=", "=:=", "=\\="):
+            case Compare(_, left, right, span) if condition.arithmetic:
                 self.expression(left, span)
                 self.expression(right, span)
 
@@ -266,10 +266,11 @@ class BodyCompiler:
 
     def _without_happens_at(self) -> Rejected | None:
         """A goal that nothing defines and that has the time of the rule, `win(X, T)`, was meant as an event."""
+        times = () if self.time is None else (Variable(self.time), Variable(time_number(self.time)))
         for condition in self.clause.body:
             arguments = arguments_of(condition.predicate) if isinstance(condition, Call) else ()
-            if not isinstance(condition, Call) or not arguments or self.time is None or \
-                    arguments[-1] != Variable(self.time) or self.sources.defines(functor_of(condition.predicate)):
+            if not isinstance(condition, Call) or not arguments or arguments[-1] not in times or \
+                    self.sources.defines(functor_of(condition.predicate)):
                 continue
             name, rest = functor_of(condition.predicate)[0], arguments[:-1]
             inside = rest[0] if len(rest) == 1 and isinstance(rest[0], Compound) else None  # occurs(win(X), T)

@@ -15,7 +15,6 @@ from eventide.syntax.terms import Atom, Variable, functor_of
 from eventide.syntax.trees import Body, Call, Compare, FindAll, Is, Not
 
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
-_ARITHMETIC = ("=:=", "=\\=", "<", "=<", ">", ">=")
 
 
 def find_clashes(model: Model) -> None:
@@ -87,7 +86,7 @@ def _is_word(term: object) -> bool:
 def _computed(body: Body) -> Iterator[tuple[str, Span | None]]:
     """The variables of arithmetic, and where they are used."""
     for condition in body:
-        if isinstance(condition, Compare) and condition.operator in _ARITHMETIC:
+        if isinstance(condition, Compare) and condition.arithmetic:
             yield from ((name, condition.span) for name in variables_in((condition.left, condition.right)))
         elif isinstance(condition, Is):
             yield from ((name, condition.span) for name in variables_in(condition.expression))
@@ -107,7 +106,7 @@ def _kinds(body: Body) -> Iterator[str]:
 def _tested(body: Body) -> Iterator[str]:
     """The variables of tests that tell words from numbers."""
     for condition in body:
-        if isinstance(condition, Compare) and condition.operator not in _ARITHMETIC:
+        if isinstance(condition, Compare) and not condition.arithmetic:
             yield from variables_in((condition.left, condition.right))
         elif isinstance(condition, Call) and functor_of(condition.predicate) in BUILT_IN_TESTS:
             yield from variables_in(condition.predicate)

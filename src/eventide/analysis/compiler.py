@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import Literal
 
 from eventide.algebra import nodes as n
-from eventide.algebra.expressions import Column, Comparison, Constant, Logic
 from eventide.analysis.bodies import BodyCompiler
 from eventide.analysis.entities import references
-from eventide.analysis.heads import Heads, typed, written
+from eventide.analysis.groundings import typed, united
+from eventide.analysis.heads import Heads, written
 from eventide.analysis.model import Clause, Model, Rejected
 from eventide.analysis.patterns import pair_leaves, variables_in
 from eventide.analysis.statics import StaticCompiler
 from eventide.analysis.votes import is_objection, is_weighted, voted, with_value
 from eventide.syntax.terms import Number, Term, Variable, is_ground
 from eventide.syntax.trees import Condition, Holds, Not
+
+EVERY = "every "
+"""Before the name of a simple fluent: the definition with all its values, where not all are shown."""
 
 
 class Compiler(Heads):
@@ -61,15 +64,19 @@ class Compiler(Heads):
                                  f"did you mean {value.name.lower()}? constants begin with a small letter"
                                  if value.name.lower() in ("true", "false") else
                                  "use it in a condition, or write a constant")
-        if isinstance(value, Variable):
+        fixed = None if isinstance(value, Variable) else value
+        if fixed is None:
             shaped = self.shaped(node, folded.leaves, fields)
-            return (self._existing(shaped, folded.template) if clause.kind == "initiated" else shaped), None, False
-        return self.shaped(node, folded.arguments, fields[:-1]), value, False
+        else:
+            shaped = self.shaped(node, folded.arguments, fields[:-1])
+        if clause.kind == "initiated":
+            shaped = self.declared(self.existing(shaped, clause.template) if fixed is None else shaped, clause.template)
+        return shaped, fixed, False
 
     def domain_of_body(self, clause: Clause) -> n.Node | None:
         """The rows that may bind what the conditions of a clause leave open."""
         if clause.kind == "event":
-            return self._event_domain(clause)
+            return self.domain_for(clause, "e")
         # what ends nothing that began need not be listed: terminations go by the fluent's own initiations
         return self._begun(clause) if clause.kind == "terminated" else self.domain_for(clause, "f")
 
@@ -81,18 +88,6 @@ class Compiler(Heads):
     def _chance(self, clause: Clause, node: n.Node) -> n.Node:
         """The rows of a rule; where the rule has a probability, each is a chance of its own."""
         return node if clause.probability is None else n.Uncertain(node, clause.probability, clause.number)
-
-    def _existing(self, node: n.Node, template: str) -> n.Node:
-        """The points whose value exists: where `grounding` lists values, only these do."""
-        allowed, rows = self.values(template)
-        if allowed is None:
-            return node
-        value = n.names(node.fields)[-1]
-        tests = tuple(Comparison("==", Column(value), Constant(v)) for v in allowed)
-        options: list[n.Node] = [n.Select(node, Logic("or", tests))] if tests else []
-        if rows is not None:
-            options.append(n.Join(node, rows))
-        return options[0] if len(options) == 1 else n.Union(tuple(options))
 
     def _begun(self, clause: Clause) -> n.Node | None:
         """The rows for which a fluent is ever initiated, with its columns named by the clause's own variables."""
@@ -107,7 +102,7 @@ class Compiler(Heads):
                     options.append(n.Timeless(n.Project(found[0], n.names(fields))))
             options += [n.Project(rows, n.names(fields)) for rows in self._initial(template)[0]]
             if options:
-                self._begun_rows[template] = options[0] if len(options) == 1 else n.Union(tuple(options))
+                self._begun_rows[template] = united(options)
         rows_ = self._begun_rows[template]
         if rows_ is None:
             return self.domain_for(clause, "f")
@@ -131,6 +126,9 @@ class Compiler(Heads):
         template, leaves = pair_leaves(pair)
         if template != clause.template or leaves[:-1] != clause.arguments or not is_ground(leaves[-1]):
             return None
+        listed = self.listed(template)
+        if listed is not None and leaves[-1] not in listed:
+            return None  # it holds nowhere, whatever the state of the scan is
         return n.State(leaves[-1], positive)
 
     # -- definitions --------------------------------------------------------------------------------------------------
@@ -159,10 +157,19 @@ class Compiler(Heads):
             changes, numbers = voted(self.model, fields[-1], changes, numbers)
         delays, delaying = self._delays(template)
         initial, beginning = self._initial(template)
-        self.model.origins[template] = (*numbers, *beginning, *delaying)
-        reported = self.listed(template)
-        own = None if reported is None or set(reported) >= set(self.values(template)[0] or ()) else reported
-        return n.Inertia(template, fields, tuple(changes), delays, initial, self.domain(template), own)
+        name = self.whole(template)
+        self.model.origins[name] = (*numbers, *beginning, *delaying)
+        listed = self.listed(template)
+        reported = None if listed is None or set(listed) >= set(self.named(template)) else listed
+        return n.Inertia(name, fields, tuple(changes), delays, initial, self.domain(template), reported)
+
+    def whole(self, template: str) -> str:
+        """The name of the definition that has all values of a simple fluent, also those that are not shown."""
+        return EVERY + template if self.is_apart(template) else template
+
+    def shown_of(self, template: str) -> n.Node:
+        """A simple fluent whose definition has more than groundings list."""
+        return self.shown(n.Fluent(self.whole(template), self.fields[template]), template)
 
     def _delays(self, template: str) -> tuple[tuple[n.Delay, ...], tuple[int, ...]]:
         """The delays of a fluent, and the numbers of their clauses."""
@@ -172,13 +179,6 @@ class Compiler(Heads):
         for original in self.model.about(template, "delay"):
             clause = self.folded(original)
             if clause is None:
-                continue
-            listed = self.listed(template)
-            if listed is not None and clause.target not in listed:
-                self.model.report("warning", "delay-to-unlisted",
-                                  f"grounding does not list {template}={clause.target}, so this delay does nothing",
-                                  clause.span,
-                                  f"add grounding({template.replace('_', 'X')}={clause.target}) :- …")
                 continue
             postponable = any(isinstance(p.value, Variable) or p.value == clause.value for p in postponed)
             compiler = BodyCompiler(self.model, self.sources, clause, self.domain_for(clause, "f"))
@@ -226,9 +226,7 @@ class Compiler(Heads):
         numbers: list[int] = []
         for original in self.model.about(template, "initial"):
             clause = self.folded(original)
-            listed = self.listed(template)
-            if clause is None or (listed is not None and not isinstance(clause.value, Variable)
-                                  and clause.value not in listed):
+            if clause is None:
                 continue
             domain = self.domain_for(clause, "f")
             compiler = BodyCompiler(self.model, self.sources, clause, domain)
@@ -239,15 +237,18 @@ class Compiler(Heads):
                 if missing:
                     raise compiler.error(
                         "initially-without-domain", f"initially({template}) needs to know for which entities",
-                        clause.span, f"add grounding({written(clause)}={clause.value}) :- …")
+                        clause.span, f"add grounding({written(clause, value=True)}) :- …")
             except Rejected:
                 continue
-            result.append(self.shaped(node, clause.leaves, self.fields[template]))
+            rows = self.shaped(node, clause.leaves, self.fields[template])
+            if isinstance(clause.value, Variable):
+                rows = self.existing(rows, template)
+            result.append(self.declared(rows, template))
             numbers.append(clause.number)
         return tuple(result), tuple(numbers)
 
     def part(self, name: str, clauses: list[Clause]) -> n.Node | None:
-        """A statically determined part of a fluent: its rules united, restricted to the declared domain."""
+        """A statically determined part of a fluent: its rules united, restricted to what is declared."""
         options: list[n.Node] = []
         numbers: list[int] = []
         template = clauses[0].template
@@ -270,9 +271,9 @@ class Compiler(Heads):
         if not options:
             return None
         self.model.origins[name] = tuple(numbers)
-        node = options[0] if len(options) == 1 else n.Union(tuple(options))
-        domain = self.domain(template)
-        return n.Join(node, domain) if domain is not None and domain.fields else node
+        value = clauses[0].value
+        return self.shown(united(options), template) if isinstance(value, Variable) else \
+            self.shown_with(united(options), template, value)
 
     def _unlisted(self, template: str) -> bool:
         """Whether groundings list other derived fluents but not this one, which nothing reads: RTEC leaves it out."""
@@ -311,34 +312,12 @@ class Compiler(Heads):
                                          "condition", compiler.head_place(missing), "use it in a condition")
             except Rejected:
                 continue
-            options.append(self.shaped(node, clause.leaves, fields))
+            options.append(self.declared(self.shaped(node, clause.leaves, fields), template, "e"))
             numbers.append(clause.number)
         if not options:
             return None
         self.model.origins[template] = tuple(numbers)
-        return options[0] if len(options) == 1 else n.Union(tuple(options))
-
-    def _event_domain(self, clause: Clause) -> n.Node | None:
-        """The rows for which a derived event is declared, over the arguments that its groundings bind."""
-        template = clause.template
-        fields = self.fields[f"event {template}"]
-        options: dict[tuple[int, ...], list[n.Node]] = {}
-        for grounding in self.model.about(template, "event_grounding"):
-            bound = variables_in(grounding.body)
-            places = tuple(i for i, leaf in enumerate(grounding.leaves)
-                           if not isinstance(leaf, Variable) or leaf.name in bound)
-            try:
-                node = BodyCompiler(self.model, self.sources, grounding, None).rows(grounding.body)
-            except Rejected:
-                continue
-            leaves = tuple(grounding.leaves[i] for i in places)
-            options.setdefault(places, []).append(self.shaped(node, leaves, tuple(fields[i] for i in places)))
-        if len(options) != 1 or not next(iter(options)):
-            return None
-        (places, nodes), = options.items()
-        rows = nodes[0] if len(nodes) == 1 else n.Union(tuple(nodes))
-        pattern = [clause.leaves[i] for i in places]
-        return self.sources.scan(lambda found: n.Rename(rows, typed(found, rows.fields)), "e", template, pattern)
+        return united(options)
 
     def initiations(self, kind: str, template: str) -> n.Node | None:
         """The points at which a fluent's values are initiated (deadlines included) or terminated, value last."""
@@ -364,7 +343,5 @@ class Compiler(Heads):
             if not every:
                 options.append(node)
         if kind == "initiated" and self.model.about(template, "delay"):
-            options.append(n.Fired(template, fields))
-        if not options:
-            return None
-        return options[0] if len(options) == 1 else n.Union(tuple(options))
+            options.append(n.Fired(self.whole(template), fields))
+        return united(options) if options else None

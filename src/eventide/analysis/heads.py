@@ -1,30 +1,20 @@
-"""Heads of clauses: the columns of definitions, the domains and values that groundings declare. Compiles no bodies."""
+"""Heads of clauses: the columns of definitions, and what is known of clauses before their bodies are compiled."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from eventide.algebra import nodes as n
-from eventide.analysis.bodies import BodyCompiler
-from eventide.analysis.model import Clause, Model, Rejected
-from eventide.analysis.patterns import fill, name_of, substitute, variables_in
-from eventide.analysis.sources import Sources
-from eventide.syntax.terms import Term, Variable, arguments_of, functor_of, is_ground
+from eventide.analysis.groundings import VALUE, Groundings
+from eventide.analysis.model import Clause
+from eventide.analysis.patterns import fill, name_of, substitute
+from eventide.syntax.printer import term_text
+from eventide.syntax.terms import Atom, Term, Variable, arguments_of, functor_of, is_ground
 from eventide.syntax.trees import Call
 
-VALUE = "value"
 
-
-class Heads:
-    """What the heads of clauses say: columns, domains, values; and how rows are brought into their shape."""
-
-    def __init__(self, model: Model) -> None:
-        self.model = model
-        self.sources = Sources(model)
-        self.fields: dict[str, n.Fields] = {}
-        self._domains: dict[str, n.Node | None] = {}
-
-    # -- names and domains ------------------------------------------------------------------------------------------
+class Heads(Groundings):
+    """What the heads of clauses say."""
 
     def fields_of(self, template: str, kind: str, clauses: list[Clause]) -> n.Fields:
         """The columns of a definition, named after the variables of its rules where these are good names."""
@@ -40,83 +30,6 @@ class Heads:
             types = [self.model.types[(kind, template, i)] for i in range(width)]
             self.fields[template] = tuple(n.Field(a, b) for a, b in zip(names, types, strict=True))
         return self.fields[template]
-
-    def domain(self, template: str, kind: str = "f") -> n.Node | None:
-        """The rows for which a fluent (or event) is declared by `grounding`; columns as in `fields`."""
-        if template not in self._domains:
-            options: list[n.Node] = []
-            for clause in self.model.about(template, "grounding" if kind == "f" else "event_grounding"):
-                arguments = clause.arguments if kind == "f" else clause.leaves
-                if all(isinstance(a, Variable) and a.name.startswith("_") for a in arguments):
-                    continue
-                node = self._grounding(clause, arguments)
-                if node is not None:
-                    options.append(node)
-            self._domains[template] = None if not options else options[0] if len(options) == 1 else n.Union(
-                tuple(options))
-        return self._domains[template]
-
-    def _grounding(self, clause: Clause, arguments: tuple[Term, ...]) -> n.Node | None:
-        names = [v for v in dict.fromkeys(variables_in(arguments))]
-        try:
-            node = BodyCompiler(self.model, self.sources, clause, None).rows(clause.body)
-            if not set(names) <= set(n.names(node.fields)):
-                return None
-            return self.shaped(node, arguments, self.fields[clause.template][:len(arguments)])
-        except Rejected:
-            return None
-
-    def values(self, template: str) -> tuple[tuple[Term, ...] | None, n.Node | None]:
-        """The values a fluent may take, as declared: constants, and rows where a grounding binds the value."""
-        constants: list[Term] = []
-        rows: list[n.Node] = []
-        found = False
-        for clause in self.model.about(template, "grounding"):
-            found = True
-            if not isinstance(clause.value, Variable):
-                constants.append(clause.value)
-                continue
-            name = clause.value.name
-            if clause.value.anonymous or name not in variables_in(clause.body):
-                return None, None
-            body = tuple(c for c in clause.body if name in variables_in(c))
-            try:
-                node = BodyCompiler(self.model, self.sources, clause, None).rows(body)
-            except Rejected:
-                return None, None
-            field = n.Field(VALUE, self.fields[template][-1].type)
-            rows.append(n.Rename(n.Project(node, (name,)), (field,)))
-        if not found:
-            return None, None
-        heads = [c.value for c in self.model.about(template, "initiated", "initial")]
-        allowed = tuple(dict.fromkeys([*constants, *(h for h in heads if not isinstance(h, Variable))]))
-        return allowed, None if not rows else rows[0] if len(rows) == 1 else n.Union(tuple(rows))
-
-    def domain_for(self, clause: Clause, kind: str) -> n.Node | None:
-        """The domain with its columns named after the clause's own variables, as far as they are variables."""
-        domain = self.domain(clause.template, kind)
-        if domain is None:
-            return None
-        leaves = clause.arguments if kind == "f" else clause.leaves
-        return self.sources.scan(lambda fields: n.Rename(domain, typed(fields, domain.fields)), kind, clause.template,
-                                 leaves)
-
-    def shaped(self, node: n.Node, leaves: tuple[Term, ...], fields: n.Fields) -> n.Node:
-        """Columns in the order of the head: constants attached, repeated variables copied, names as in `fields`."""
-        names: list[str] = []
-        for leaf, field in zip(leaves, fields, strict=True):
-            column = f"&{field.name}"
-            if isinstance(leaf, Variable) and leaf.name not in names:
-                names.append(leaf.name)
-                continue
-            if isinstance(leaf, Variable):
-                node = n.Copy(node, n.Field(column, field.type), leaf.name)
-            else:
-                node = n.Attach(node, n.Field(column, field.type), leaf)
-            names.append(column)
-        if n.names(node.fields) != tuple(names):
-            node = n.Project(node, tuple(names))
-        return n.Rename(node, fields) if node.fields != fields else node
 
     # -- clauses ------------------------------------------------------------------------------------------------------
 
@@ -159,26 +72,15 @@ class Heads:
         wanted = [(i, p) for i, p in enumerate(pattern) if not isinstance(p, Variable)]
         return [fact for fact in facts if all(fact[i] == p for i, p in wanted)]
 
-    def listed(self, template: str) -> tuple[Term, ...] | None:
-        """The values that groundings list, or None where they do not say."""
-        return _grounded(self.model, template, self.values(template)[0])
 
+def written(clause: Clause, *, value: bool = False) -> str:
+    """The fluent of a clause as a rule would write it: its own variables, others for what is no variable.
 
-def _grounded(model: Model, template: str, allowed: tuple[Term, ...] | None) -> tuple[Term, ...] | None:
-    """The values of a fluent that are reported: those that `grounding` lists, or all."""
-    if allowed is None:
-        return None
-    listed = [c.value for c in model.about(template, "grounding")]
-    return None if any(isinstance(v, Variable) for v in listed) else tuple(dict.fromkeys(listed))
-
-
-def written(clause: Clause) -> str:
-    """The fluent of a clause as a rule would write it: its own variables, others for what is no variable."""
+    With `value`, the fluent has its value.
+    """
     names = [str(leaf) if isinstance(leaf, Variable) and not leaf.anonymous and "#" not in leaf.name else f"X{i}"
              for i, leaf in enumerate(clause.arguments, 1)]
     arguments = fill(clause.template, names)
-    return f"{name_of(clause.template)}({', '.join(arguments)})" if arguments else clause.template
-
-
-def typed(wanted: n.Fields, known: n.Fields) -> n.Fields:
-    return tuple(n.Field(w.name, k.type) for w, k in zip(wanted, known, strict=True))
+    name = term_text(Atom(name_of(clause.template)))
+    fluent = f"{name}({', '.join(arguments)})" if arguments else name
+    return f"{fluent}={term_text(clause.value, 699)}" if value else fluent

@@ -209,9 +209,10 @@ class Inliner:
         """Solve `=` by substitution; variables in `protected` belong to an outer scope and are only compared."""
         bindings: dict[str, Term] = {}
         rest: list[Condition] = []
+        own = _names(head)
         for condition in body:
             if isinstance(condition, Compare) and condition.operator == "=":
-                rest.extend(self._equal(condition, bindings, protected))
+                rest.extend(self._equal(condition, bindings, protected, own))
             elif isinstance(condition, Compare) and condition.operator == "\\=":
                 rest.append(replace(condition, operator="\\=="))
             elif isinstance(condition, Call) and condition.predicate in (Atom("fail"), Atom("false")):
@@ -238,8 +239,12 @@ class Inliner:
                 result.append(_simplified(condition))
         return head, tuple(c for c in result if c is not None)
 
-    def _equal(self, condition: Compare, bindings: dict[str, Term], protected: frozenset[str]) -> list[Condition]:
+    def _equal(self, condition: Compare, bindings: dict[str, Term], protected: frozenset[str],
+               own: frozenset[str]) -> list[Condition]:
+        """What is left of an equality. Of two variables, one of the head's `own` keeps its name."""
         left, right = substitute(condition.left, bindings), substitute(condition.right, bindings)
+        if isinstance(left, Variable) and isinstance(right, Variable) and left.name in own and right.name not in own:
+            left, right = right, left
         for a, b in ((left, right), (right, left)):
             if isinstance(a, Variable) and a.name not in protected:
                 if a.name in variables_in(b):
@@ -252,7 +257,8 @@ class Inliner:
             if left.functor != right.functor or len(left.args) != len(right.args):
                 raise Unsatisfiable
             pairs = zip(left.args, right.args, strict=True)
-            return [c for a, b in pairs for c in self._equal(Compare("=", a, b, condition.span), bindings, protected)]
+            return [c for a, b in pairs
+                    for c in self._equal(Compare("=", a, b, condition.span), bindings, protected, own)]
         if is_ground(left) and is_ground(right):
             if not unify(left, right, {}):
                 raise Unsatisfiable

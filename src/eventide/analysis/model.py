@@ -153,6 +153,11 @@ def are_plain(model: Model, leaves: Sequence[Term], span: Span | None) -> bool:
     return True
 
 
+def time_number(time: str) -> str:
+    """The variable that has the time of a rule as a number, where that is an argument or a value."""
+    return f"{time}#0"
+
+
 def unused(term: Term) -> str:
     """A name for a number that is not one of the term's own variables."""
     return next(name for name in ("N", "M", "Number") if name not in variables_in(term))

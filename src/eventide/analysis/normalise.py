@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from eventide.analysis.inline import Inliner, Knowledge
-from eventide.analysis.model import Clause, ClauseKind, Model, are_plain
-from eventide.analysis.patterns import flatten, pair_leaves
+from eventide.analysis.model import Clause, ClauseKind, Model, are_plain, time_number
+from eventide.analysis.patterns import flatten, pair_leaves, substitute, variables_in
+from eventide.syntax.sizes import too_long
 from eventide.syntax.terms import Atom, Term, Variable, functor_of
 from eventide.syntax.trees import (
     BackgroundClause,
     Body,
+    Boundary,
+    Call,
+    Changed,
     ChangeRule,
+    Compare,
+    Condition,
     Declaration,
     DelayRule,
     EventRule,
+    FindAll,
     FluentValue,
+    Function,
     Grounding,
     Happens,
+    Holds,
+    HoldsFor,
     InitialRule,
+    IntervalOperation,
+    Is,
+    Not,
     Postponable,
     Rule,
     StaticRule,
@@ -91,15 +106,32 @@ def _add(model: Model, inliner: Inliner, rule: Rule) -> None:
         template, leaves = flatten(fluent)
         if kind not in ("event", "event_grounding"):
             leaves = (*leaves, value)
+        long = too_long(((_size(each), each.span) for each in solved), rule.span)
+        if long is not None:
+            model.diagnostics.append(long)
+            return
         if not are_plain(model, leaves, rule.span):
             continue
         model.clauses.append(_clause(model, kind, template, leaves, solved, third, fourth, rule, first))
+
+
+def _size(condition: Condition) -> int:
+    """As how many conditions one counts: how much deeper it makes the plan of its rule."""
+    match condition:
+        case HoldsFor():
+            return 0  # it only names what operations combine
+        case IntervalOperation(inputs=inputs):
+            return max(1, len(inputs) * (condition.operation != "union"))
+        case Not(goals) | FindAll(_, goals):
+            return sum(map(_size, goals)) + 4 * (len(goals) > 1)
+    return 1
 
 
 def _clause(model: Model, kind: ClauseKind, template: str, leaves: tuple[Term, ...], body: Body, third: Term,
             fourth: Term, rule: Rule, first: int) -> Clause:
     number = len(model.clauses)
     if kind in ("initiated", "terminated", "event"):
+        leaves, body = _with_time_as_value(leaves, body, third)
         return Clause(number, kind, template, leaves, body, time=third, span=rule.span,
                       probability=_probability(rule),
                       weight=rule.weight if isinstance(rule, ChangeRule) else None, rule=first)
@@ -108,6 +140,33 @@ def _clause(model: Model, kind: ClauseKind, template: str, leaves: tuple[Term, .
     if kind == "delay":
         return Clause(number, kind, template, leaves, body, delay=third, target=fourth, span=rule.span)
     return Clause(number, kind, template, leaves, body, span=rule.span, probability=_probability(rule))
+
+
+def _with_time_as_value(leaves: tuple[Term, ...], body: Body, time: Term) -> tuple[tuple[Term, ...], Body]:
+    """Where the rule's time is an argument, a value or a term that is compared, a variable that has it as a number."""
+    if not isinstance(time, Variable):
+        return leaves, body
+    number = Variable(time_number(time.name), span=time.span)
+    read = substitute(leaves, {time.name: number}), tuple(_without_time(c, time.name, number) for c in body)
+    if number.name not in variables_in(read):
+        return leaves, body
+    return read[0], (*read[1], Is(number, time, body[0].span if body else time.span))
+
+
+def _without_time(condition: Condition, time: str, number: Variable) -> Condition:
+    """A condition with the number where the time is neither the time of the condition nor computed with."""
+    match condition:
+        case Happens(event):
+            return replace(condition, event=substitute(event, {time: number}))
+        case Holds(pair) | Boundary(_, pair) | Changed(_, pair):
+            return replace(condition, pair=substitute(pair, {time: number}))
+        case Compare() if not condition.arithmetic:
+            return substitute(condition, {time: number})
+        case Call() | Function():
+            return substitute(condition, {time: number})
+        case Not(goals) | FindAll(_, goals):
+            return replace(condition, goals=tuple(_without_time(goal, time, number) for goal in goals))
+    return condition
 
 
 def _probability(rule: Rule) -> float | None:

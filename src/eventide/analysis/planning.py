@@ -5,7 +5,7 @@ from __future__ import annotations
 from eventide.algebra import nodes as n
 from eventide.algebra.evidence import without_needless_domains
 from eventide.algebra.sharing import Sharing
-from eventide.analysis.compiler import Compiler
+from eventide.analysis.compiler import EVERY, Compiler
 from eventide.analysis.graphs import components, is_cycle
 from eventide.analysis.model import Clause, Model, part_name
 from eventide.analysis.sources import initiations_name
@@ -18,7 +18,9 @@ def compile_plan(model: Model) -> None:
     definitions: dict[str, n.Node] = {}
     for template in fluents:
         if template in compiler.sources.simple:
-            definitions[template] = compiler.simple(template)
+            definitions[compiler.whole(template)] = compiler.simple(template)
+            if compiler.is_apart(template):
+                definitions[template] = compiler.shown_of(template)
             model.outputs.append(n.Output(template, template, "fluent", None, compiler.listed(template)))
         for name, leaves in compiler.sources.parts.get(template, {}).items():
             rules = [c for c in model.about(template, "static", "runs") if part_name(template, c.leaves) == name]
@@ -79,8 +81,8 @@ def _stratify(model: Model, compiler: Compiler, definitions: dict[str, n.Node]) 
     reads = {name: set(n.references_of(node)) & definitions.keys() for name, node in definitions.items()}
     for name in [m[0] for m in components(reads) if len(m) == 1]:
         if name in reads[name] and name in compiler.sources.simple:
-            automaton = compiler.simple(name, states=True)
-            if name not in set(n.references_of(automaton)):
+            automaton = _automaton(model, compiler, name)
+            if automaton is not None and name not in set(n.references_of(automaton)):
                 definitions[name] = automaton
                 reads[name].discard(name)
                 model.cycles.append((name,))
@@ -93,10 +95,20 @@ def _stratify(model: Model, compiler: Compiler, definitions: dict[str, n.Node]) 
         cyclic = is_cycle(members, reads)
         if cyclic:
             _check_cycle(model, compiler, set(members))
-            model.cycles.append(tuple(sorted(members)))
+            model.cycles.append(tuple(sorted({member.removeprefix(EVERY) for member in members})))
         ordered = sorted(position.keys() & set(members), key=position.__getitem__)
         strata.append(n.Stratum(level, tuple(n.Definition(m, definitions[m]) for m in ordered), cyclic))
     model.plan = n.Plan(tuple(sorted(strata, key=lambda s: s.level)))
+
+
+def _automaton(model: Model, compiler: Compiler, name: str) -> n.Node | None:
+    """The fluent with conditions on its own value as states; None where one of them binds a variable besides."""
+    known, origins = list(model.diagnostics), model.origins[name]
+    found = compiler.simple(name, states=True)
+    if len(model.diagnostics) == len(known):
+        return found
+    model.diagnostics[:], model.origins[name] = known, origins
+    return None
 
 
 def _check_cycle(model: Model, compiler: Compiler, members: set[str]) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from eventide.algebra import nodes as n
 from eventide.algebra.expressions import Expression, Logic, columns_of
 from eventide.analysis.bodies import BodyCompiler
+from eventide.analysis.heads import written
 from eventide.analysis.model import Clause, Model, Rejected
 from eventide.analysis.patterns import pair_leaves, substitute, variables_in
 from eventide.analysis.sources import Sources
@@ -240,8 +241,7 @@ class StaticCompiler(BodyCompiler):
         if rows is None or not set(columns) <= set(n.names(rows.fields)):
             raise self.error(
                 "complement-without-domain", "complement_all needs to know for which entities", condition.span,
-                f"add a declaration such as grounding({self.clause.template.replace('_', 'X')}="
-                f"{self.clause.value}) :- …")
+                f"add a declaration such as grounding({written(self.clause, value=True)}) :- …")
         result: n.Node = n.Always(rows if n.names(rows.fields) == columns else n.Project(rows, columns))
         for item in inputs:
             result = n.Without(result, item)

@@ -131,7 +131,9 @@ def infer_types(model: Model) -> None:
                 keyed.add(slot)
         if clause.kind == "event":
             keyed.update(slot for slot, _ in head)
-        keyed.update((clause.number, name) for name, count in relational.items() if count > 1)
+        computed = {target.name for target in _computed(clause.body) if isinstance(target, Variable)}
+        keyed.update((clause.number, name) for name, count in relational.items()
+                     if count > 1 or name in computed)  # what is computed and looked up is joined
         for comparison in _comparisons(clause.body):
             sides = [s for s in (comparison.left, comparison.right) if isinstance(s, Variable)]
             for side in sides:

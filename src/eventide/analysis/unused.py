@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 
 from eventide.algebra.nodes import Inertia
+from eventide.analysis.compiler import EVERY
 from eventide.analysis.entities import references
 from eventide.analysis.model import Model
 from eventide.analysis.patterns import name_of, pair_leaves
@@ -18,12 +19,12 @@ def find_unused(model: Model) -> None:
     begun = {clause.template for clause in model.of_kind("initiated", "initial")}
     for stratum in model.plan.strata:
         for definition in stratum.definitions:
-            body = definition.body
-            if isinstance(body, Inertia) and not body.initial and definition.name not in begun:
-                clause = model.about(definition.name)[0]
-                other = next((t for t in begun if name_of(t) == name_of(definition.name)), None)
-                near = difflib.get_close_matches(name_of(definition.name), sorted({name_of(t) for t in begun}), 1, 0.8)
-                model.report("warning", "never-initiated", f"nothing initiates {definition.name}, so it never holds",
+            body, template = definition.body, definition.name.removeprefix(EVERY)
+            if isinstance(body, Inertia) and not body.initial and template not in begun:
+                clause = model.about(template)[0]
+                other = next((t for t in begun if name_of(t) == name_of(template)), None)
+                near = difflib.get_close_matches(name_of(template), sorted({name_of(t) for t in begun}), 1, 0.8)
+                model.report("warning", "never-initiated", f"nothing initiates {template}, so it never holds",
                              clause.span, f"{other} is initiated: check the number of arguments and their nesting"
                              if other is not None else f"did you mean {near[0]}?" if near else
                              "add an initiatedAt rule")

@@ -160,7 +160,8 @@ class _Builder:
         return (points, index) if root.is_distinct(points) else None
 
     def initial(self) -> tuple[Array, Array]:
-        """Keys with the offset where their initial value begins, sorted, and the local values."""
+        """Keys with the offset where their initial values begin, sorted, and the local values (several for a key
+        exclude each other)."""
         points: list[Array] = []
         values: list[Array] = []
         begin = self.timeline.begin if self.kept is None or self.kept.begin is None else self.kept.begin
@@ -178,9 +179,8 @@ class _Builder:
             values.append(np.array([self._value(int(c)) for c in known], np.int64)[np.searchsorted(known, codes)])
         if not points:
             return np.empty(0, np.int64), np.empty(0, np.int64)
-        keys, local = np.concatenate(points), np.concatenate(values)
-        keys, first = np.unique(keys, return_index=True)
-        return keys, local[first]
+        keys, local = np.unique(np.stack((np.concatenate(points), np.concatenate(values))), axis=1)
+        return np.ascontiguousarray(keys), local
 
     def _changing(self, change: Change) -> Rows:
         """The points of a rule that count."""

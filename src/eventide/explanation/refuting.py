@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -104,12 +104,16 @@ class Refuter:
         if listed is not None and leaves[-1] not in listed:
             values = ", ".join(map(str, listed))
             yield Reason("absence", f"grounding lists no value {leaves[-1]} of {template}, only {values}", holds=False)
+        row = {field.name: leaf for field, leaf in zip(compiler.fields[template], leaves, strict=True)}
         domain = compiler.domain(template)
-        if domain is None:
-            return
-        row = {field.name: leaf for field, leaf in zip(domain.fields, leaves, strict=False)}
-        if first_row(self.prover, domain, row, None) is None:
+        if domain is not None and self._has_none([domain], row):
             yield Reason("absence", f"no grounding declares {event_text(template, leaves[:-1])}", holds=False)
+        elif listed is None and self._has_none(compiler.pairs(template), row):
+            yield Reason("absence", f"no grounding lists {pair_text(template, leaves)}", holds=False)
+
+    def _has_none(self, rows: Sequence[n.Node], leaves: Mapping[str, Term]) -> bool:
+        """Whether groundings have no row with these arguments (and this value)."""
+        return bool(rows) and all(first_row(self.prover, each, leaves, None) is None for each in rows)
 
     def _is_undeclared(self, template: str, leaves: Leaves) -> bool:
         """Whether groundings leave an event out, for all rules that could give it."""

@@ -138,7 +138,7 @@ class SimpleProofs(Proofs):
 
     def fired(self, template: str, leaves: Leaves) -> list[tuple[int, Term]]:
         """The offsets at which deadlines of a fluent fired for these arguments, and the values that they initiated."""
-        rows = self.world.executor.fired.get(template)
+        rows = self.world.executor.fired.get(self.case.compiler.whole(template))
         if rows is None or not rows.length:
             return []
         mask = rows.time >= 0

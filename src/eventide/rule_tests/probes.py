@@ -140,12 +140,13 @@ class Probes:
 
     def _deadlines(self, executor: Executor, clause: Clause) -> int:
         """How often a deadline of a clause was reached: its value ends when the next one is initiated."""
-        body = self.bodies.get(clause.template)
-        if not isinstance(body, n.Inertia) or clause.target is None or clause.template not in executor.fired:
+        name = self._compiler.whole(clause.template)
+        body = self.bodies.get(name)
+        if not isinstance(body, n.Inertia) or clause.target is None or name not in executor.fired:
             return 0
         value = body.fields[-1].name
-        reached = n.Equal(n.Fired(clause.template, body.fields), value, clause.target)
-        ended = n.Boundaries(n.Equal(n.Fluent(clause.template, body.fields), value, clause.value), "end")
+        reached = n.Equal(n.Fired(name, body.fields), value, clause.target)
+        ended = n.Boundaries(n.Equal(n.Fluent(name, body.fields), value, clause.value), "end")
         keys = n.names(body.fields[:-1])
         return _size(executor.evaluate(n.Join(n.Project(reached, keys), n.Project(ended, keys))))
 

@@ -115,6 +115,11 @@ class Compare:
     right: Term
     span: Span | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def arithmetic(self) -> bool:
+        """Whether both sides are computed before they are compared."""
+        return self.operator in ("<", "=<", ">", ">=", "=:=", "=\\=")
+
 
 @dataclass(frozen=True, slots=True)
 class Is:
