@@ -204,7 +204,7 @@ def _of_items(items: Iterable[tuple[int, object]], source: str, broken: Iterable
                 known[text] = fact_of(text)
             fact = known[text] if isinstance(text, str) else None
             values = () if fact is None else fact[1]
-            problem = next((found for value in values if (found := problem_of(value)) is not None), None)
+            problem = next((each for value in values if (each := problem_of(value)) is not None), None)
             if problem is not None:
                 bad.append(BadRow(diagnostic(problem.code, f"a value is {problem.message}", source, line,
                                              hint=problem.hint), printable(str(item))))
