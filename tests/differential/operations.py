@@ -72,7 +72,8 @@ def facts_for(text: str, writer: Writer, rng: random.Random, end: int) -> list[F
         if name in EVENTS:
             facts.append(("event", name, values(EVENTS[name], writer, rng), time))
         elif name in POINTS:
-            facts.append(("point", name, values(POINTS[name], writer, rng), "true", time - time % tick))
+            value = rng.choice(writer.numbers) if name == "pp" else "true"
+            facts.append(("point", name, values(POINTS[name], writer, rng), value, time - time % tick))
         else:
             value = rng.choice(STATES) if name == "st" else "true"
             first = time - time % tick

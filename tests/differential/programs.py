@@ -27,7 +27,7 @@ MODES = ("source", "target", "union", "intersection", "relative_complement", "re
 EVENTS = {"e1": (WHO,), "e2": (WHO,), "n": (WHO, NUMBER), "go": (WHO, PLACE), "meet": (WHO, WHO), "dial": (WHO, WHO),
           "deal": (WHO, WHO, WHO), "bell": ()}
 INTERVALS = {"in1": (WHO,), "in2": (WHO,), "near": (WHO, WHO)}
-POINTS = {"pt": (WHO,)}
+POINTS = {"pt": (WHO,), "pp": (WHO,)}
 STATES = ("lo", "hi")
 """The values of the input fluent `st`."""
 
@@ -59,6 +59,10 @@ class Fluent:
         if self.nested:
             return f"{self.name}(g({args[0]}){''.join(f', {a}' for a in args[1:])})"
         return f"{self.name}({', '.join(args)})"
+
+
+SPEED = Fluent("pp", (WHO,), (), False, variable=NUMBER)
+"""An input fluent that arrives at time-points, and stays so."""
 
 
 @dataclass
@@ -165,7 +169,7 @@ class Writer:
 
     def inputs(self) -> list[Fluent]:
         """The input fluents."""
-        found = [Fluent(name, kinds, ("true",), False) for name, kinds in (INTERVALS | POINTS).items()]
+        found = [Fluent(name, kinds, ("true",), False) for name, kinds in (INTERVALS | {"pt": (WHO,)}).items()]
         return [*found, Fluent("st", (WHO,), STATES, False)]
 
     def fluent(self, *, inputs: float = 0.15, among: Sequence[Fluent] | None = None) -> Fluent:
@@ -181,6 +185,8 @@ class Writer:
     def trigger(self, scope: Scope, simple: Sequence[Fluent]) -> str:
         """A condition that says when."""
         turn = self.rng.random()
+        if turn < 0.04:
+            return f"holdsAt(pp({self.binding(scope, (WHO,))[0]})={self.value(SPEED, scope)}, T)"
         if turn < 0.5 or not (self.fluents or self.derived):
             events = self.events | self.derived
             name = self.rng.choice([*events, *self.derived, *self.derived])
@@ -226,6 +232,8 @@ class Writer:
             return self.background(scope)
         if turn < 0.86:
             one, other = self.condition(scope_of(scope), asked), self.condition(scope_of(scope), asked)
+            if self.chance(0.3):
+                return f"({self.condition(scope_of(scope), asked)} -> {one} ; {other})"
             return f"({one} ; {other})"
         if turn < 0.89:
             fluent, second = self.fluent(among=asked), self.fluent(among=asked)
@@ -273,6 +281,12 @@ class Writer:
 
     def comparison(self, scope: Scope) -> str:
         who, numbers = scope.bound[WHO], scope.bound[NUMBER]
+        if numbers and self.chance(0.2):
+            made = self.fresh(scope, NUMBER)
+            term = self.rng.choice(("{} + 1", "{} * 2 - 1", "abs({})", "-{}", "min({}, 2)", "{} / 2", "{} + T"))
+            expression = term.format(self.rng.choice(numbers))
+            numbers.append(made)
+            return f"{made} is {expression}"
         if numbers and self.chance(0.7):
             sign = self.rng.choice(("<", "=<", ">", ">=", "=:=", "=\\="))
             one, other = self.rng.choice(numbers), self.rng.choice([*numbers, self.constant(NUMBER)])
@@ -500,6 +514,12 @@ class Writer:
                             self.rng.choice((f"\\+ I{number}=[]", f"I{number} \\= []")))
         if self.chance(0.15):
             body.append(self.static_comparison(scope))
+        if self.chance(0.05):
+            asked = self.fluent()
+            value = self.constant(asked.variable) if asked.variable else self.rng.choice(asked.values)
+            sign = self.rng.choice(("", "\\+ "))
+            time = self.tick * self.rng.randrange(1, 15)
+            body.append(f"{sign}holdsAt({asked.call(self.testing(scope, asked.kinds))}={value}, {time})")
         made = 0
         more = 0.15 if self.sane else 0.35
         durations = durations / 2 if self.sane else durations
@@ -595,12 +615,14 @@ class Writer:
             if f"{name}(" in text:
                 value = "_" if name == "st" else "true"
                 before.append(f"collectIntervals({name}({', '.join('_' * len(kinds))})={value}).")
+        if "pp(" in text:
+            before.append("points(pp(_)=_).")
         if "pt(" in text:
             before.append("buildFromPoints(pt(_)=true).")
         if self.domain == "dynamic":
             before.append("dynamicDomain(dom(_)).")
             used = [(n, k, "") for n, k in EVENTS.items() if f"{n}(" in text and k]
-            used += [(n, k, "=true") for n, k in (INTERVALS | POINTS).items() if f"{n}(" in text]
+            used += [(n, k, "=true") for n, k in (INTERVALS | {"pt": (WHO,)}).items() if f"{n}(" in text]
             filling = [each for each in used if self.sane or self.chance(0.8)] or used[:1]
             for name, kinds, value in filling:
                 args = [f"A{place}" if kind == WHO else "_" for place, kind in enumerate(kinds)]
@@ -627,7 +649,7 @@ class Writer:
         return [line for line in tables if line.startswith("odd(") or f"{line.partition('(')[0]}(" in text]
 
 
-_NAMES = "e1|e2|n|go|meet|dial|deal|bell|in1|in2|near|pt|st|next|kind|limit|delay|place|dom|odd|[fgvcdsb][0-9]+|" \
+_NAMES = "e1|e2|n|go|meet|dial|deal|bell|in1|in2|near|pt|pp|st|next|kind|limit|delay|place|dom|odd|[fgvcdsb][0-9]+|" \
          "out[0-9]+"
 _NAME = re.compile(rf"'(?:[^']|'')*'|(?<!\w)(?:{_NAMES})(?!\w)")
 
