@@ -67,11 +67,10 @@ SPEED = Fluent("pp", (WHO,), (), False, variable=NUMBER)
 
 @dataclass
 class Scope:
-    """The variables of a rule: by kind, those that are bound; and how many names are in use."""
+    """The variables of a rule: by kind, those that are bound; and how many there are."""
 
     bound: dict[str, list[str]] = field(default_factory=lambda: {WHO: [], NUMBER: [], PLACE: []})
     fresh: int = 0
-    lists: int = 0
 
 
 @dataclass
@@ -95,6 +94,7 @@ class Writer:
     fluents: list[Fluent] = field(default_factory=list)
     derived: dict[str, tuple[str, ...]] = field(default_factory=dict)
     made: int = 0
+    lists: int = 0
 
     # -- chance
 
@@ -257,10 +257,10 @@ class Writer:
             args = self.testing(inner, EVENTS[name])
             args[EVENTS[name].index(WHO)] = counted
             goal = f"happensAt({name}({', '.join(args)}), T)"
-        scope.lists += 1
-        number = f"C{scope.lists}"
+        self.lists += 1
+        number, items = f"C{self.lists}", f"L{self.lists}"
         test = self.rng.choice((f"{number} > 0", f"{number} >= 2", f"{number} < 2", f"{number} =:= 1", f"{number} = 1"))
-        return f"findall({counted}, {goal}, L{scope.lists}), length(L{scope.lists}, {number}), {test}"
+        return f"findall({counted}, {goal}, {items}), length({items}, {number}), {test}"
 
     def background(self, scope: Scope) -> str:
         """Something that always holds, or never."""

@@ -19,11 +19,8 @@ ON_SPARK = {"tiny": 4, "quick": 12, "small": 60, "large": 2000}[effort.profile()
 AT_ONCE = 50
 FAST = [name for name, path in PATHS.items() if not path.slow]
 SLOW = [name for name, path in PATHS.items() if path.slow]
-OPEN = {"alarm", "complement-of-itself", "definition-of-a-comparison", "duration-of-a-duration",
-        "duration-of-an-initial-value", "duration-of-one-of-three", "duration-with-a-table",
-        "intersection-with-itself", "late-event-without-start", "late-retraction-without-start", "mutual",
-        "number-that-is-not-listed", "pairs-of-three-without-facts", "pairs-without-facts", "union-with-itself",
-        "values-that-are-not-listed"}
+OPEN = {"heads-with-and-without-a-constant", "number-that-is-not-listed", "pairs-of-three-without-facts",
+        "pairs-without-facts", "values-that-are-not-listed"}
 """What is still wrong. As long as there is something, random programs may meet it too."""
 still_open = pytest.mark.xfail(bool(OPEN), reason="wrong answers that are known", strict=False)
 KNOWN = sorted(folder.parent for folder in FOUND.glob("*/*/case.json"))
