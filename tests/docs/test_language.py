@@ -29,6 +29,8 @@ REFUSED = {
     "complement-without-domain": f"{RISE} holdsFor(g(X)=true, I) :- holdsFor(f(X)=true, J), complement_all([J], I).",
     "recursive-definition": "a(X, Y) :- b(X, Y). a(X, Z) :- b(X, Y), a(Y, Z). b(x, y).\n"
                             "initiatedAt(f(X)=true, T) :- happensAt(e(X, Y), T), a(X, Y).",
+    "too-many-conditions": f"initiatedAt(f(X)=true, T) :- happensAt(e(X, V), T){', V > 1' * 200}.",
+    "bad-number": "limit(9223372036854775808).",
     "fluent-as-event": f"{RISE} initiatedAt(g(X)=true, T) :- happensAt(f(X), T).",
     "missing-background": "initiatedAt(f(X)=true, T) :- happensAt(e(X), T), kind(X, big).",
     "list-argument": "initiatedAt(f([X])=true, T) :- happensAt(e(X), T).",
