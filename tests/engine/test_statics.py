@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pytest
+from tests.engine.running import answer
 
 import eventide as ev
 
@@ -64,3 +66,18 @@ def test_rules_for_different_constants_may_build_on_each_other() -> None:
     rows = [("in", "a", None, 2, 5), ("out", "a", None, 9, 11)]
     assert run(rules, rows) == {"within(a,1)=true": [(2, 5)], "within(a,2)=true": [(2, 5), (9, 11)],
                                 "some(a)=true": [(2, 5), (9, 11)]}
+
+
+@pytest.mark.parametrize("options", [{}, {"window": 40, "step": 3}, {"window": 5, "step": 5}])
+def test_rules_with_a_constant_and_with_a_variable_are_united_in_what_is_reported(options: dict[str, int]) -> None:
+    rules = """
+    initiatedAt(g(X)=true, T) :- happensAt(e2(X), T).
+    terminatedAt(g(X)=true, T) :- happensAt(e3(X), T).
+    initiatedAt(f(X)=V, T) :- happensAt(n(X, V), T).
+    holdsFor(s(a)=low, I) :- holdsFor(g(_)=true, I).
+    holdsFor(s(X)=V, I) :- holdsFor(f(X)=V, I).
+    """
+    given = [("e2", "b", 0), ("n", "a", "low", 1), ("n", "a", "high", 9), ("n", "c", "low", 2), ("e3", "b", 20)]
+    found = answer(rules, *given, start=-1, end=30, **options)
+    assert {name: spans for name, spans in found.items() if name.startswith("s(")} == {
+        "s(a)=low": [(1, 21)], "s(a)=high": [(10, None)], "s(c)=low": [(3, None)]}

@@ -482,8 +482,14 @@ class BodyCompiler:
     def _counted(self, body: Sequence[Condition]) -> list[Step]:
         """Pairs of findall and length become counts."""
         result: list[Step] = []
+        lists: set[str] = set()
         for condition in body:
-            if isinstance(condition, Length):
+            if isinstance(condition, FindAll):
+                if condition.output.name in lists:
+                    raise self.error("list-bound-twice", f"{condition.output} is bound by two findalls",
+                                     condition.output.span or condition.span, "use another variable for each list")
+                lists.add(condition.output.name)
+            elif isinstance(condition, Length):
                 if isinstance(condition.items, ListTerm):
                     length = Number(len(condition.items.items))
                     result.append(Is(condition.amount, length, condition.span))
@@ -493,7 +499,7 @@ class BodyCompiler:
                     raise self.error("length-of-what", f"nothing binds the list {condition.items}", condition.span,
                                      "put findall(X, Goal, List) before length(List, N)")
                 result.append(Tally(found.goals, condition.amount, condition.span))
-            elif not isinstance(condition, FindAll):
+            else:
                 result.append(condition)
         return result
 

@@ -75,8 +75,10 @@ def _two_ways(model: Model) -> None:
     """A value of a fluent is given by changes or by intervals, not by both."""
     simple = {(c.template, str(c.value)) for c in model.of_kind("initiated", "initial")}
     for clause in model.of_kind("static", "runs"):
-        if (clause.template, str(clause.value)) in simple and not isinstance(clause.value, Variable):
-            model.report("error", "duplicate-definition", f"{clause.template}={clause.value} is defined by holdsFor "
+        shared = [value for template, value in sorted(simple)
+                  if template == clause.template and (isinstance(clause.value, Variable) or value == str(clause.value))]
+        if shared:
+            model.report("error", "duplicate-definition", f"{clause.template}={shared[0]} is defined by holdsFor "
                          "and by initiatedAt", clause.span,
                          "give one of the two another name, and unite them by union_all")
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import combinations
+
 from eventide.algebra import nodes as n
 from eventide.algebra.evidence import without_needless_domains
 from eventide.algebra.sharing import Sharing
 from eventide.analysis.compiler import EVERY, Compiler
 from eventide.analysis.graphs import components, is_cycle
-from eventide.analysis.model import Clause, Model, part_name
+from eventide.analysis.model import Clause, Model, may_match, part_name
 from eventide.analysis.sources import initiations_name
-from eventide.syntax.terms import Variable
+from eventide.syntax.terms import Term, Variable
+
+UNITED = "all of "
+"""Before the name of a fluent: its statically determined parts, united."""
 
 
 def compile_plan(model: Model) -> None:
@@ -22,13 +28,7 @@ def compile_plan(model: Model) -> None:
             if compiler.is_apart(template):
                 definitions[template] = compiler.shown_of(template)
             model.outputs.append(n.Output(template, template, "fluent", None, compiler.listed(template)))
-        for name, leaves in compiler.sources.parts.get(template, {}).items():
-            rules = [c for c in model.about(template, "static", "runs") if part_name(template, c.leaves) == name]
-            node = compiler.part(name, rules)
-            if node is not None:
-                definitions[name] = node
-                value = None if isinstance(leaves[-1], Variable) else leaves[-1]
-                model.outputs.append(n.Output(name, template, "fluent", value))
+        _add_parts(compiler, template, definitions)
     for template, clauses in events.items():
         node = compiler.event(template, clauses)
         if node is not None:
@@ -37,6 +37,26 @@ def compile_plan(model: Model) -> None:
     _add_initiations(compiler, definitions)
     if all(d.severity != "error" or d.code == "missing-background" for d in model.diagnostics):
         _stratify(model, compiler, definitions)  # without its background a program cannot run, but can be looked at
+
+
+def _add_parts(compiler: Compiler, template: str, definitions: dict[str, n.Node]) -> None:
+    """The statically determined parts of a fluent. Parts that may hold of the same entity are reported together: the
+    intervals of a fluent are those of its rules united."""
+    model, found = compiler.model, dict[str, Sequence[Term]]()
+    for name, leaves in compiler.sources.parts.get(template, {}).items():
+        rules = [c for c in model.about(template, "static", "runs") if part_name(template, c.leaves) == name]
+        node = compiler.part(name, rules)
+        if node is not None:
+            definitions[name], found[name] = node, leaves
+    if any(may_match(one, other) for one, other in combinations(found.values(), 2)):
+        united = UNITED + template
+        columns = tuple(Variable(field.name) for field in compiler.fields[template])
+        definitions[united] = n.Union(tuple(compiler.sources.part(template, name, columns) for name in found))
+        model.outputs.append(n.Output(united, template, "fluent"))
+        return
+    for name, heads in found.items():
+        value = None if isinstance(heads[-1], Variable) else heads[-1]
+        model.outputs.append(n.Output(name, template, "fluent", value))
 
 
 def compiler_of(model: Model) -> tuple[Compiler, dict[str, list[Clause]], dict[str, list[Clause]]]:

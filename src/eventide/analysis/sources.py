@@ -100,35 +100,30 @@ class Sources:
     def fluent(self, template: str, leaves: Sequence[Term]) -> n.Node:
         """The intervals of a fluent, all parts that may have the value united."""
         value = leaves[-1]
-        arguments = leaves[:-1]
         options: list[n.Node] = []
         own = template in self.simple or template not in self.parts
         if own and (isinstance(value, Variable) or self._may_have(template, value)):
             options.append(self.scan(lambda fields: n.Fluent(template, fields), "f", template, leaves))
-        for part, heads in self.parts.get(template, {}).items():
-            fixed = heads[-1]
-            if not may_match(heads, leaves):
-                continue
-            if isinstance(fixed, Variable):
-                options.append(self.scan(lambda fields, part=part: n.Fluent(part, fields),  # type: ignore[misc]
-                                         "f", template, leaves))
-            elif isinstance(value, Variable):
-                node = self.scan(lambda fields, part=part: n.Fluent(part, fields, valued=False),  # type: ignore[misc]
-                                 "f", template, arguments)
-                type_ = self.model.types[("f", template, len(leaves) - 1)]
-                if value.name in variables_in(tuple(arguments)):
-                    column = "$value"
-                    node = n.Same(n.Attach(node, n.Field(column, type_), fixed), column, value.name)
-                    node = n.Project(node, tuple(f.name for f in node.fields if f.name != column))
-                else:
-                    node = n.Attach(node, n.Field(value.name, type_), fixed)
-                options.append(node)
-            else:
-                options.append(self.scan(lambda fields, part=part: n.Fluent(part, fields, valued=False),  # type: ignore[misc]
-                                         "f", template, arguments))
+        options += [self.part(template, part, leaves) for part, heads in self.parts.get(template, {}).items()
+                    if may_match(heads, leaves)]
         if not options:
             options.append(self.scan(lambda fields: n.Fluent(template, fields), "f", template, leaves))
         return options[0] if len(options) == 1 else n.Union(tuple(options))
+
+    def part(self, template: str, part: str, leaves: Sequence[Term]) -> n.Node:
+        """The intervals of one statically determined part of a fluent."""
+        fixed, value, arguments = self.parts[template][part][-1], leaves[-1], tuple(leaves[:-1])
+        if isinstance(fixed, Variable):
+            return self.scan(lambda fields: n.Fluent(part, fields), "f", template, leaves)
+        node = self.scan(lambda fields: n.Fluent(part, fields, valued=False), "f", template, arguments)
+        if not isinstance(value, Variable):
+            return node
+        type_ = self.model.types[("f", template, len(leaves) - 1)]
+        if value.name not in variables_in(arguments):
+            return n.Attach(node, n.Field(value.name, type_), fixed)
+        column = "$value"
+        node = n.Same(n.Attach(node, n.Field(column, type_), fixed), column, value.name)
+        return n.Project(node, tuple(f.name for f in node.fields if f.name != column))
 
     def _may_have(self, template: str, value: Term) -> bool:
         if template not in self.simple:
