@@ -311,9 +311,11 @@ def buckets(case: Case) -> Iterator[Said]:
     """The stages of a batch on Spark, in this process."""
     options = case.options
     program = parsed(case.text)
+    facts, start = net_facts(case), options.start
+    if start is None:  # as a run on Spark does, before anything else
+        start = min([options.end, *(time_points(fact)[0] for fact in once_facts(case))]) - options.tick
     job = Job(program, partitioning_of(program), options.buckets,
-              Settings(None, None, options.start, options.end, options.tick, options.initially_at, options.ties))
-    facts = net_facts(case)
+              Settings(None, None, start, options.end, options.tick, options.initially_at, options.ties))
     nothing = pa.record_batch([pa.array([0])], names=["id"])
     rows = list(parts(job.reading(iter([nothing]), lambda batch: facts)))
     rows += [(stage, bucket, b"") for stage in range(1, job.last + 1) for bucket in range(options.buckets)]

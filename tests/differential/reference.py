@@ -42,6 +42,7 @@ class Counted:
     start: int | None
     names: Collection[str]
     """What the program reads; of other facts nobody asks whether they are late."""
+    tick: int = 1
     held: dict[Fact, set[int]] = field(default_factory=lambda: defaultdict(set))
     late: int = 0
 
@@ -49,7 +50,7 @@ class Counted:
         """Operations at the first query time that sees them."""
         for operation in sorted(operations, key=lambda o: o.arrival):
             points = time_points(operation.fact)
-            inside = {t for t in points if self.window is None or t > query - self.window}
+            inside = {t for t in points if self.window is None or t > self.edge(query - self.window, operation.fact)}
             if self.start is not None and max(points) <= self.start:
                 continue
             if not inside:
@@ -58,6 +59,10 @@ class Counted:
                 self.held[operation.fact] |= inside
             else:
                 self.held[operation.fact] -= inside
+
+    def edge(self, forgotten: int, fact: Fact) -> int:
+        """The last time that is forgotten; of a period it is one before a time-point."""
+        return forgotten if fact[0] != "interval" else forgotten + self.tick - forgotten % self.tick - 1
 
     @property
     def facts(self) -> frozenset[Fact]:
@@ -76,7 +81,8 @@ class Reference:
     def counted(self, question: Question) -> Counted:
         """The facts that count at a query time."""
         if question not in self._counted:
-            state = Counted(question.window, question.start, set(re.findall(r"\w+", self.case.text)))
+            state = Counted(question.window, question.start, set(re.findall(r"\w+", self.case.text)),
+                            self.case.options.tick)
             waiting = [o for o in self.case.operations
                        if question.last is None or max(o.arrival, time_points(o.fact)[0]) <= question.last]
             for query in question.queries:
