@@ -417,7 +417,7 @@ def permuted(case: Case) -> Iterator[Said]:
 def shifted(case: Case) -> Iterator[Said]:
     """Everything at another time; rules that compute with the time say something else then."""
     options = case.options
-    if any(re.search(r"\bT (mod|>)|[SE] (>=|=<|<|>) ", clause) for clause in case.clauses):
+    if any(re.search(r"\bT (mod|>)|\+ T\b|[SE] (>=|=<|<|>) |, \d+\)", clause) for clause in case.clauses):
         return
     by = options.tick * random.Random(case.seed).choice((7, -50, 1_000_000, -3_000_000_000, 1_700_000_000_000))
     facts = facts_of((shifted_fact(fact, by), None) for fact in once_facts(case))
