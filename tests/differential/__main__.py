@@ -13,8 +13,9 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 
-from .cases import Case, read_case, write_case
-from .checking import LANGUAGES, Difference, Findings, check, check_together
+from .cases import Case, write_case
+from .checking import Difference, Findings, check, check_together
+from .languages import LANGUAGES, read_case
 from .on_spark import stop
 from .paths import PATHS
 from .shrinking import shrunk
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.case is not None:
         return one_case(read_case(options.case), names)
     if options.show is not None:
-        return one_case(LANGUAGES[options.language][1](options.show), names)
+        return one_case(LANGUAGES[options.language].case(options.show), names)
     return many(options, names)
 
 
@@ -67,7 +68,7 @@ def tried(language: str, names: Sequence[str], seeds: Sequence[int]) -> Findings
     """The cases of some numbers."""
     warnings.simplefilter("ignore")
     found = Findings()
-    cases = [LANGUAGES[language][1](seed) for seed in seeds]
+    cases = [LANGUAGES[language].case(seed) for seed in seeds]
     alone = [name for name in names if not PATHS[name].slow]
     for case in cases if alone else ():
         found.differences += [(case, difference) for difference in check(case, alone, found)]
@@ -116,7 +117,7 @@ def make_small(case: Case, difference: Difference, options: argparse.Namespace,
     case = shrunk(case, fails)
     again = next((d for d in differences_of(case, difference.path) if d.sort == same), difference)
     folder = options.keep / f"{case.language}-{case.seed}-{difference.path}"
-    write_case(case, folder, LANGUAGES[case.language][0], path=difference.path, difference=again.message)
+    write_case(case, folder, LANGUAGES[case.language].ending, path=difference.path, difference=again.message)
     place = os.path.relpath(folder)
     print(f"{case.text}{''.join(f'{o.sign:+d} at {o.arrival}: {o.fact}{os.linesep}' for o in case.operations)}"
           f"{case.options}\n  {again.message}\n  python -m tests.differential --case {place} --paths "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ OPTIONS, OPERATIONS = "case.json", "operations.jsonl"
 
 @dataclass(frozen=True)
 class Options:
-    """How a case is run. Window and step are those of every path with windows; `queries` are those of a session."""
+    """How a program of the Event Calculus is run. Window and step are those of every path with windows; `queries` are
+    those of a session."""
 
     start: int | None
     end: int
@@ -33,6 +34,32 @@ class Options:
     buckets: int = 2
     evaluation: str = "auto"
 
+    def simpler(self, operations: Sequence[Operation]) -> Iterator[Options]:
+        """Plainer options."""
+        for name, plain in {"saves": (), "evaluation": "auto", "pieces": 1 << 20, "ties": "termination",
+                            "initially_at": 0, "buckets": 1}.items():
+            if getattr(self, name) != plain:
+                yield replace(self, **{name: plain})  # type: ignore[arg-type]
+        for queries in shorter(self.queries):
+            yield replace(self, queries=queries)
+        if self.buckets > 2:
+            yield replace(self, buckets=2)
+        if self.window < self.end:
+            yield replace(self, window=self.end + self.tick)
+        if self.step != self.window:
+            yield replace(self, step=self.window)
+        latest = max([0, *(operation.arrival for operation in operations)])
+        if latest < self.end and self.queries:
+            for end in (latest, (latest + self.end) // 2, self.end - self.tick):
+                if end < self.end:
+                    yield replace(self, end=end, queries=tuple(q for q in self.queries if q <= end) or (end,))
+
+
+def shorter(queries: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Query times without one of them, which is not the last."""
+    for place in range(len(queries) - 1):
+        yield queries[:place] + queries[place + 1:]
+
 
 @dataclass(frozen=True)
 class Case:
@@ -42,7 +69,8 @@ class Case:
     seed: int
     clauses: tuple[str, ...]
     operations: tuple[Operation, ...]
-    options: Options
+    options: Any
+    """Of the type that the language has for them."""
 
     @property
     def text(self) -> str:
@@ -68,15 +96,15 @@ def write_case(case: Case, folder: Path, ending: str, **notes: Any) -> None:
     (folder / OPTIONS).write_text(f"{json.dumps(rest, indent=1)}\n", encoding="utf-8")
 
 
-def read_case(folder: Path, clauses_of: Callable[[str], Iterable[str]] = str.splitlines) -> Case:
-    """The case that was written to a folder."""
+def read_case(folder: Path, options_of: Mapping[str, Callable[..., Any]]) -> Case:
+    """The case that was written to a folder; for each language, the type of its options."""
     rest = json.loads((folder / OPTIONS).read_text(encoding="utf-8"))
     options: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
                                for name, value in rest["options"].items()}
     text = next(folder.glob("rules.*")).read_text(encoding="utf-8")
     rows = (folder / OPERATIONS).read_text(encoding="utf-8").splitlines()
-    return Case(rest["language"], rest["seed"], tuple(clauses_of(text)),
-                tuple(operation_of(json.loads(row)) for row in rows), Options(**options))
+    return Case(rest["language"], rest["seed"], tuple(text.splitlines()),
+                tuple(operation_of(json.loads(row)) for row in rows), options_of[rest["language"]](**options))
 
 
 def jsonl_of(operations: Iterable[Operation]) -> str:
@@ -85,7 +113,9 @@ def jsonl_of(operations: Iterable[Operation]) -> str:
 
 
 def row_of(operation: Operation) -> dict[str, Any]:
-    """An operation as an object of a `.jsonl` file."""
+    """An operation as an object of a `.jsonl` file. Facts are text where the language has its text for them."""
+    if isinstance(operation.fact, str):
+        return {"op": "+" if operation.sign > 0 else "-", "arrival": operation.arrival, "fact": operation.fact}
     kind, name, args, *rest = operation.fact
     row: dict[str, Any] = {"op": "+" if operation.sign > 0 else "-", "arrival": operation.arrival}
     row |= {"time": rest[0] if kind == "event" else rest[1], "event": name}
@@ -98,6 +128,8 @@ def row_of(operation: Operation) -> dict[str, Any]:
 
 def operation_of(row: dict[str, Any]) -> Operation:
     """The operation that was written as an object."""
+    if "fact" in row:
+        return Operation(row["fact"], row["arrival"], 1 if row["op"] == "+" else -1)
     args = tuple(value for key, value in row.items() if key.startswith("x"))
     fact: Any
     if "end" in row:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from eventide.errors import EventideError
 
 from .cases import Case
-from .operations import event_calculus
-from .paths import PATHS, Said, expected, parsed
-from .reference import Question, Reference, Rows
-
-LANGUAGES: dict[str, tuple[str, Callable[[int], Case]]] = {"ec": (".ec", event_calculus)}
-"""The languages: the ending of a program, and the random case of a number."""
+from .languages import LANGUAGES, Reference
+from .paths import PATHS, Said, expected
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,7 @@ def check(case: Case, names: Collection[str], found: Findings) -> list[Differenc
     found.cases += 1
     differences: list[Difference] = []
     try:
-        problems = [p.code for p in parsed(case.text).check() if p.severity == "error"]
+        problems = [p.code for p in LANGUAGES[case.language].parsed(case.text).check() if p.severity == "error"]
     except EventideError as error:
         problems = [reason_of(error)]
     except Exception as error:
@@ -74,10 +71,10 @@ def check(case: Case, names: Collection[str], found: Findings) -> list[Differenc
         found.refusals["check", ", ".join(sorted(set(problems)))] += 1
         found.refused = case.seed
         return differences
-    reference = Asking(Reference(case), found)
+    reference = Asking(LANGUAGES[case.language].reference(case), found)
     for name in names:
-        run = PATHS[name].run
-        if case.language not in PATHS[name].languages or run is None:
+        run = PATHS[name].runs.get(case.language)
+        if run is None:
             continue
         try:
             differences += judged(name, run(case), reference, found)
@@ -101,15 +98,15 @@ def check_together(cases: Sequence[Case], names: Collection[str], found: Finding
         if not problems and found.refused != case.seed:
             sound.append(case)
     for name in names:
-        together = PATHS[name].together
-        if together is not None:
-            for case, outcome in apart(together, [c for c in sound if c.language in PATHS[name].languages]):
+        for language, together in PATHS[name].together.items():
+            for case, outcome in apart(together, [case for case in sound if case.language == language]):
                 if isinstance(outcome, EventideError):
                     found.refusals[name, reason_of(outcome)] += 1
                 elif isinstance(outcome, Exception):
                     differences.append((case, Difference(name, crash(outcome), f"crash {type(outcome).__name__}")))
                 else:
-                    differences += [(case, d) for d in judged(name, outcome, Asking(Reference(case), found), found)]
+                    differences += [(case, d) for d in judged(
+                        name, outcome, Asking(LANGUAGES[language].reference(case), found), found)]
     return differences
 
 
@@ -159,7 +156,7 @@ class Asking:
     reference: Reference
     found: Findings
 
-    def rows(self, question: Question) -> Rows:
+    def rows(self, question: Any) -> tuple[Any, ...]:
         try:
             return self.reference.rows(question)
         except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
@@ -175,7 +172,6 @@ def compared(name: str, said: Said, reference: Asking) -> Difference | None:
         more = [row for row in said.rows if row not in wanted]
         less = [row for row in wanted if row not in said.rows]
         return Difference(name, f"{at}: expected {less}, got {more}" if more or less else f"{at}: rows twice")
-    late = reference.reference.counted(said.question).late
-    if said.late is not None and said.late != late:
+    if said.late is not None and said.late != (late := reference.reference.late(said.question)):
         return Difference(name, f"{at}: {said.late} facts too late instead of {late}", "late")
     return None

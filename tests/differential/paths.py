@@ -11,7 +11,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,45 +43,49 @@ SAMPLED = 2
 
 
 class Said(NamedTuple):
-    """What a path said, and what it was asked; `window` if the answer is the part inside of the window."""
+    """What a path said, and what it was asked; `window` if the answer is the part inside of the window. Questions and
+    rows are those of the language."""
 
-    question: Question
-    rows: Rows
+    question: Any
+    rows: tuple[Any, ...]
     late: int | None = None
     window: tuple[int, int] | None = None
 
 
+Run = Callable[[Case], Iterator[Said]]
+RunMany = Callable[[Sequence[Case]], list[list[Said]]]
+
+
 @dataclass(frozen=True)
 class Path_:
-    """A way to run programs of some languages."""
+    """A way to run programs: what it is in each language that has it."""
 
     name: str
-    languages: frozenset[str]
-    run: Callable[[Case], Iterator[Said]] | None = None
-    together: Callable[[Sequence[Case]], list[list[Said]]] | None = None
+    runs: dict[str, Run] = field(default_factory=dict)
+    together: dict[str, RunMany] = field(default_factory=dict)
     """Many cases at once, where starting takes longer than running; with an error if one of them has one."""
 
     @property
     def slow(self) -> bool:
         """Whether it runs only where it is asked for."""
-        return self.run is None
+        return not self.runs
 
 
 PATHS: dict[str, Path_] = {}
 
 
-def path(*languages: str) -> Callable[[Callable[[Case], Iterator[Said]]], Any]:
-    """Enter a function in the table of paths."""
-    def enter(function: Callable[[Case], Iterator[Said]]) -> Callable[[Case], Iterator[Said]]:
-        PATHS[function.__name__] = Path_(function.__name__, frozenset(languages), function)
+def path(language: str) -> Callable[[Run], Run]:
+    """Enter a function in the table of paths: its name is that of the path."""
+    def enter(function: Run) -> Run:
+        PATHS.setdefault(function.__name__, Path_(function.__name__)).runs[language] = function
         return function
     return enter
 
 
-def path_of_many(*languages: str) -> Callable[[Callable[[Sequence[Case]], list[list[Said]]]], Any]:
+def path_of_many(language: str) -> Callable[[RunMany], RunMany]:
     """The same for a function of many cases."""
-    def enter(function: Callable[[Sequence[Case]], list[list[Said]]]) -> Callable[[Sequence[Case]], list[list[Said]]]:
-        PATHS[function.__name__] = Path_(function.__name__, frozenset(languages), together=function)
+    def enter(function: RunMany) -> RunMany:
+        PATHS.setdefault(function.__name__, Path_(function.__name__)).together[language] = function
         return function
     return enter
 

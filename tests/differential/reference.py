@@ -94,6 +94,10 @@ class Reference:
             self._counted[question] = state
         return self._counted[question]
 
+    def late(self, question: Question) -> int:
+        """How many facts are too late to count."""
+        return self.counted(question).late
+
     def rows(self, question: Question) -> Rows:
         """The answer to a question."""
         facts, options = self.counted(question).facts, self.case.options

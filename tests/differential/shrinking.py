@@ -34,7 +34,8 @@ def smaller_cases(case: Case) -> Iterator[Case]:
     for place, clause in enumerate(case.clauses):
         for shorter in shorter_clauses(clause):
             yield replace(case, clauses=(*case.clauses[:place], shorter, *case.clauses[place + 1:]))
-    yield from simpler_options(case)
+    for options in case.options.simpler(case.operations):
+        yield replace(case, options=options)
 
 
 def pieces(length: int) -> Iterator[range]:
@@ -83,25 +84,3 @@ def split(body: str) -> list[str]:
                 start = place + 1
     last = body[start:].strip()
     return [*parts, last] if last else parts
-
-
-def simpler_options(case: Case) -> Iterator[Case]:
-    """The same case with plainer options."""
-    options = case.options
-    for name, plain in {"saves": (), "evaluation": "auto", "pieces": 1 << 20, "ties": "termination",
-                        "initially_at": 0, "buckets": 1}.items():
-        if getattr(options, name) != plain:
-            yield case.with_options(**{name: plain})
-    for place in range(len(options.queries) - 1):
-        yield case.with_options(queries=options.queries[:place] + options.queries[place + 1:])
-    if options.buckets > 2:
-        yield case.with_options(buckets=2)
-    if options.window < options.end:
-        yield case.with_options(window=options.end + options.tick)
-    if options.step != options.window:
-        yield case.with_options(step=options.window)
-    latest = max([0, *(operation.arrival for operation in case.operations)])
-    if latest < options.end and options.queries:
-        for end in (latest, (latest + options.end) // 2, options.end - options.tick):
-            if end < options.end:
-                yield case.with_options(end=end, queries=tuple(q for q in options.queries if q <= end) or (end,))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from tests.lars.columns import answer_streams, answers_of, now_atoms, violations
 from tests.oracle import lars, lars_clingo
 from tests.oracle.lars_text import Shape, programs, streams
+
+import eventide as ev
 
 Stream = list[tuple[int, list[str]]]
 END = 7
@@ -83,3 +86,11 @@ def test_golden_scenarios(shared_data: Callable[[str], Path]) -> None:
 def test_small_programs(text: str, stream: Stream, atom: str, times: list[int]) -> None:
     now = now_atoms(answers_of(lars.program(text), stream, END))
     assert [t for t in range(END + 1) if atom in now[t]] == times
+
+
+def test_times_that_do_not_fit_are_refused() -> None:
+    """What is concluded at a time has two of them: now, and the one it is about."""
+    rules = "d1(Z,Z) :- p(Z) [2]. d0(Y,X) :- d0(Y,a) at T [4], p(X) at T [4]. d1(c,b) at T :- s at T [1]."
+    program: Any = ev.parse(rules, language="lars")
+    with pytest.raises(ev.EventideError, match=r"@T: 31 bits\) needs .* together more than 63"):
+        program.run([], end=1_700_000_000)

@@ -9,6 +9,7 @@ from tests.lars.columns import answers_of, text, violations
 from tests.oracle import lars, lars_clingo
 from tests.oracle.lars_text import Shape, programs, streams
 
+import eventide as ev
 from eventide.errors import EventideError, InputError
 from eventide.lars.session import LarsSession, Retained
 
@@ -76,6 +77,15 @@ def test_late_facts_are_told_and_not_used() -> None:
     changes = session.advance(to=6)
     assert changes.late.to_pylist() == [{"fact": "p(a)", "time": 4}] and session.late_facts == 1
     assert session.holding() == {"d": [("b",)]}
+
+
+@pytest.mark.parametrize("rules", ["d(X) :- p(X) [3].", "d(X) :- p(X) [3], not k(X). k(X) :- p(X) [3], not d(X)."])
+def test_a_late_fact_that_comes_twice_is_told_once(rules: str) -> None:
+    session = ev.parse(rules, language="lars").session()
+    session.advance(to=5)
+    session.insert([(4, ["p(a)", "p(a)"])])
+    session.insert([(4, ["p(a)"])])
+    assert session.advance(to=6).late.to_pylist() == [{"fact": "p(a)", "time": 4}]
 
 
 def test_predicates_that_rules_conclude_may_come_as_facts_later() -> None:

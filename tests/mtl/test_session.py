@@ -204,6 +204,17 @@ def test_finer_times_come_later() -> None:
     assert by_atom(changes.added)["R(a)"] == ["(1,4/3)", "(4/3,inf)"]
 
 
+@pytest.mark.parametrize("rules", ["R :- <>-[100,inf) Q.", "R :- <>-(100,inf) Q."])
+def test_what_ever_held_did_so_before_the_bound_too(rules: str) -> None:
+    """On a finer grid times are laid out again; what first held before they begin is longer ago than the bound."""
+    s = session(rules)
+    s.insert("Q@0")
+    first = by_atom(s.advance(150).added)["R"]
+    s.insert("Q@1054/7")
+    assert by_atom(s.advance(151).added) == {"Q": ["[1054/7,1054/7]"]}
+    assert by_atom(s.answer())["R"] == first == [f"{rules[8]}100,inf)"]
+
+
 def test_memory_does_not_grow_with_the_stream() -> None:
     s = session("R(X) :- <>-[0,2] Sig(X).\nB(X) :- []-[0,3] R(X).\nE(X) :- <>-[5,inf) Sig(X).", delay=3)
     sizes = []

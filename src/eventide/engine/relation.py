@@ -95,7 +95,8 @@ class Space:
             result.append(at)
             at += self.width(field.type)
         if at > WORD:
-            sizes = ", ".join(f"{f.name}: {len(self.domains[f.type])} values" for f in fields)
+            sizes = ", ".join(f"{f.name}: {len(self.domains[f.type])} values" if f.type in self.domains
+                              else f"{f.name}: {self.width(f.type)} bits" for f in fields)
             raise RangeError(
                 f"the key ({sizes}) needs {at - self.timeline.shift} bits and time {self.timeline.shift}, "
                 f"together more than {WORD}; shorten the time span, or declare a coarser unit of time")

@@ -212,14 +212,14 @@ class LarsSession:
             self._compile()
 
     def _due(self, to: int) -> tuple[list[Fact], list[Fact]]:
-        """The waiting facts up to a time-point, each once, in order of arrival; and those that are too late."""
+        """The waiting facts up to a time-point, in order of arrival, and those that are too late; each once."""
         due = [fact for fact in self._waiting if self.query_time < fact[0] <= to]
         late: list[Fact] = []
         if len(due) < len(self._waiting):
             late = [fact for fact in self._waiting if fact[0] <= self.query_time]
         self._waiting = [fact for fact in self._waiting if fact[0] > to] if len(due) < len(self._waiting) else []
         due.sort(key=itemgetter(0))
-        return list(dict.fromkeys(due)), late
+        return list(dict.fromkeys(due)), list(dict.fromkeys(late))
 
     def _by_ticks(self, facts: Sequence[Fact], to: int) -> list[tuple[int, list[Event]]]:
         """What comes and goes at the time-points up to `to`, one after the other."""

@@ -203,7 +203,7 @@ class Stepper:
             if look.sometime >= 0 and often is not None:
                 near = kept_from(often.intervals, high - look.sometime, shift)
                 keep(part_of(name, "#"), often, bridged(near, look.gap or 0, shift))
-            if look.ever and ever is not None:
+            if look.ever >= 0 and ever is not None:
                 keep(part_of(name, "^"), ever, first_cells(ever.intervals, shift))
             if relation is not None and look.exact >= 0:
                 near = kept_from(relation.intervals, high - look.exact, shift)

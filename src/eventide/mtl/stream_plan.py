@@ -37,8 +37,8 @@ class Look:
     """How far back by `<>-`, where there are #-facts."""
     gap: int | None = None
     """The shortest range of such a `<>-`: holes that are shorter than it are never seen."""
-    ever: bool = False
-    """Whether it is asked for at any time in the past."""
+    ever: int = -1
+    """From how far back on it is asked for at any time in the past."""
 
     def back(self, cells: int, least: int) -> None:
         """Note that all intervals not shorter than `least` are looked at."""
@@ -62,7 +62,7 @@ class StreamPlan:
     @property
     def reach(self) -> int:
         """How many cells back anything is looked at."""
-        return max((max(look.exact, look.sometime) for look in self.looks.values()), default=0)
+        return max((max(look.exact, look.sometime, look.ever) for look in self.looks.values()), default=0)
 
 
 def stream_plan(plan: n.Plan, *, hashed: bool) -> StreamPlan:
@@ -115,7 +115,7 @@ class _Normal:
         child = self._named(node.child)
         look = self._looked(child)
         if node.kind == "dilate" and node.high is None:
-            look.ever = True
+            look.ever = max(look.ever, node.low)
             return self._also(node, child, "^")
         far = node.low if node.high is None else node.high
         if node.kind == "dilate" and self.hashed:
