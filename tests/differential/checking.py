@@ -71,7 +71,12 @@ def check(case: Case, names: Collection[str], found: Findings) -> list[Differenc
         found.refusals["check", ", ".join(sorted(set(problems)))] += 1
         found.refused = case.seed
         return differences
-    reference = Asking(LANGUAGES[case.language].reference(case), found)
+    try:
+        reference = Asking(LANGUAGES[case.language].reference(case), found)
+    except (ValueError, TypeError, LookupError) as error:  # a short form, which its reader does not know
+        found.refusals["interpreter", type(error).__name__] += 1
+        found.refused = case.seed
+        return differences
     for name in names:
         run = PATHS[name].runs.get(case.language)
         if run is None:

@@ -19,7 +19,7 @@ CASES = {"tiny": {"ec": 20, "mtl": 4, "lars": 4}, "quick": {"ec": 100, "mtl": 15
          "small": {"ec": 1500, "mtl": 200, "lars": 200},
          "large": {"ec": 200_000, "mtl": 40_000, "lars": 40_000}}[effort.profile()]
 ON_SPARK = {"tiny": 4, "quick": 12, "small": 60, "large": 2000}[effort.profile()]
-ONE_BY_ONE = 5
+ONE_BY_ONE = 10
 """How many times fewer there are on Spark in a language whose cases are not run together there."""
 AT_ONCE = 50
 FAST = [name for name, path in PATHS.items() if not path.slow]
