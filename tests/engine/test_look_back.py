@@ -5,6 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from tests.engine.running import facts_of
+from tests.oracle.sessions import rows_of
 
 import eventide as ev
 
@@ -48,3 +50,32 @@ def test_a_duration_that_is_reached_between_two_windows() -> None:
     found = ev.parse(ALARM).run(facts, start=0, end=20, window=5, step=5).timeline()
     assert found["alarm(a)=true"] == [(7, 9)]
     assert found["long(a)=true"] == [(7, None)]
+
+
+@pytest.mark.parametrize("evaluation", ["auto", "ranges", "keys", "full"])
+def test_a_front_that_reaches_further_back_than_a_piece_does_not_reach_what_it_has_forgotten(evaluation: str) -> None:
+    """A duration is decided long after its start; another fluent of the same entity has forgotten that time."""
+    program = ev.parse("""
+    initiatedAt(on(X)=true, T) :- happensAt(up(X), T).
+    terminatedAt(on(X)=true, T) :- happensAt(end(seen(X, Y)=true), T).
+    holdsFor(brief(X)=true, I) :- holdsFor(on(X)=true, I0), intDurLess(I0, 6, J), intDurGreater(J, 2, I).
+    happensAt(marked(X), T) :- happensAt(mark(X, _), T).
+    initiatedAt(known(X)=true, T) :- happensAt(marked(X), T).
+    """)
+    facts = [("up", "m", 9), ("mark", "m", "o", 4), ("mark", "n", "m", 13), ("up", "n", 12), ("mark", "o", "o", 20)]
+    expected = answer_of(program, facts, 21)
+    session = program.session(window=2, start=-1, evaluation=evaluation)
+    held: set[tuple[object, ...]] = set()
+    for query in range(1, 22, 2):
+        due = [fact for fact in facts if query - 2 < fact[-1] <= query]
+        if due:
+            session.insert(facts_of([(("event", name, tuple(args), time), None) for name, *args, time in due]))
+        changes = session.advance(query)
+        held = (held - set(rows_of(changes.removed))) | set(rows_of(changes.added))
+    assert held == expected
+
+
+def answer_of(program: ev.Program, facts: list[tuple[object, ...]], end: int) -> set[tuple[object, ...]]:
+    """The rows of one window."""
+    given = facts_of([(("event", name, tuple(args), time), None) for name, *args, time in facts])
+    return set(rows_of(program.run(given, start=-1, end=end).to_arrow()))

@@ -21,6 +21,7 @@ import numpy as np
 from eventide.algebra import nodes as n
 from eventide.algebra.nodes import TIME
 from eventide.algebra.pieces import Piece, leaves_of
+from eventide.engine.budget import OverBudget
 from eventide.engine.changes import Carry, Kept, Marks, SimpleFluent, reported, simple_fluent
 from eventide.engine.exchange import Arrived
 from eventide.engine.executor import Executor
@@ -104,6 +105,7 @@ class Update:
         self.whole.use(plan.index)
         self.whole.horizon = horizon
         self.fronts: dict[str, Array] = {}
+        self._lowest: dict[str, int] = {}
         self._late: dict[int, Late] = {}
         self._parts: dict[str, list[Part]] = {}
         self._shares: dict[str, float] = {}
@@ -205,7 +207,10 @@ class Update:
             came, went = self.news[name].results(self.space) if name in self.news else (None, None)
             (self._import if leaf.sort == "intervals" else self._import_points)(name, leaf.fields, came, went)
         for upkeep in self.plan.upkeep:
-            self.whole.measured(upkeep.piece.body, self._brought_up, upkeep)
+            try:
+                self.whole.measured(upkeep.piece.body, self._brought_up, upkeep)
+            except OverBudget as problem:
+                raise problem.of(upkeep.piece.names) from None
         return State(inputs, self.relations, self.points, self.fired, self.tables, self.settled, self.saved,
                      {p.name: self.edges[p.name] for p in self.plan.pieces}, self.space.timeline.until, self.sizes,
                      self.old.floors)
@@ -364,6 +369,7 @@ class Update:
             assert codes is not None
             if lower(front, codes, time, trusted=True):
                 self._parts.pop(type_, None)
+                self._lowest[type_] = min(self._lowest.get(type_, int(NEVER)), int(time.min()))
 
     def _brought_up(self, upkeep: Upkeep) -> Relation | None:
         """Bring a piece up to date; of a simple fluent that was computed, everything that is held of it now."""
@@ -460,9 +466,12 @@ class Update:
             part.positions.update(upkeep.positions)
             return part
         known = self._parts.setdefault(upkeep.column.type, [])
-        part = next((p for p in known if p.fits(upkeep.positions)), None)  # type: ignore[assignment]
+        # a front may come from what reaches back further than this piece: what that reads was forgotten before its edge
+        edge = self.edges[name] if self._lowest.get(upkeep.column.type, NEVER) < self.edges[name] else 0
+        part = next((p for p in known if p.edge == edge and p.fits(upkeep.positions)), None)  # type: ignore[assignment]
         if part is None:
-            part = Part(self.whole, front, self.shown)
+            part = Part(self.whole, np.maximum(front, edge) if edge else front, self.shown)
+            part.edge = edge
             known.append(part)
         part.positions.update(upkeep.positions)
         return part

@@ -35,6 +35,8 @@ class Part(Executor):
     def __init__(self, whole: Whole, front: Array, shown: Mapping[str, Result]) -> None:
         super().__init__(whole.space, {}, whole.tables, whole.ties, whole.functions)
         self.front = front
+        self.edge = 0
+        """Before which time no front lies, whatever changed."""
         self.floor, self.floors = 0, dict[str, int]()
         """Before which time nothing is read, but for results that have that floor themselves."""
         self.positions: dict[int, int] = {}

@@ -67,6 +67,11 @@ def first_point(time: int, tick: int) -> int:
     return -(-time // tick) * tick
 
 
+def start_before(time: int, tick: int) -> int:
+    """A start for which a time is inside: a tick before the first time-point from there on."""
+    return first_point(time, tick) - tick
+
+
 class Space:
     """The domains and the timeline of a run: how rows are packed into points."""
 

@@ -27,7 +27,7 @@ from eventide.engine.meanings import meanings_of
 from eventide.engine.memory import keep_freed_memory
 from eventide.engine.operators import Result
 from eventide.engine.recognition import MOST_TIME, Counts, Settings, clipped
-from eventide.engine.relation import Relation, Rows, Space, Timeline, first_point, pack_with, unpack
+from eventide.engine.relation import Relation, Rows, Space, Timeline, first_point, pack_with, start_before, unpack
 from eventide.engine.retained import Batch, Retained
 from eventide.engine.swap import Former, Swap, listed_in, refuse_unknown, taken_over, with_pending
 from eventide.engine.upkeep import Maintained
@@ -183,9 +183,10 @@ class Session:
         if self.start is not None and (self.settings.start is not None or window is not None):
             return
         times = [int(b.time.min()) for kept in self._state.inputs.values() for b in kept.waiting if len(b)]
-        first = min([*times, query]) - 1 if window is None else query - window
-        if self.start is None or first < self.start:
-            self.start = first
+        first = min([*times, query]) if window is None else query - window + 1
+        start = start_before(first, self.settings.tick)
+        if self.start is None or start < self.start:
+            self.start = start
             self._state = replace(self._state, edges={})  # nothing of such a session is settled
 
     def _advance(self, query: int, news: Mapping[str, Arrived]) -> Changes:

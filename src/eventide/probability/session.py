@@ -18,7 +18,7 @@ import pyarrow as pa
 from eventide.algebra import nodes as n
 from eventide.engine.loading import Store
 from eventide.engine.recognition import MOST_TIME, Counts, Extent, Settings, clipped
-from eventide.engine.relation import Rows, first_point, unpack
+from eventide.engine.relation import Rows, first_point, start_before, unpack
 from eventide.engine.session import LATE
 from eventide.errors import EventideError, InputError, RangeError, RuleError
 from eventide.formats.facts import Facts, chosen
@@ -188,9 +188,10 @@ class UncertainSession:
         if known is not None and (self.settings.start is not None or window is not None):
             return known
         if window is not None:
-            return query - window
+            return start_before(query - window + 1, self.settings.tick)
         waiting = [int(each.batch.time.min()) for kept in self.inputs.values() for each in kept.waiting]
-        return min([*waiting, query, *([] if known is None else [known + 1])]) - 1
+        first = start_before(min([*waiting, query]), self.settings.tick)
+        return first if known is None else min(known, first)
 
     @property
     def _start(self) -> int:
