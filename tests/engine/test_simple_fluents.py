@@ -225,3 +225,18 @@ terminatedAt(fast(X)=true, T) :- happensAt(speed(X, S), T), S > 50.
 """
     speeds = [("speed", "a", s, 10 * i) for i, s in enumerate([1, 6, 4, 2, 9, 60, 7])]
     assert answer(rules, *speeds) == {"fast(a)=true": [(11, 31), (41, 51), (61, None)]}
+
+
+@pytest.mark.parametrize("options", [{}, {"window": 3, "step": 1}, {"window": 40, "step": 7}])
+def test_with_ties_for_the_initiation_rules_ask_all_values_that_hold(options: dict[str, int]) -> None:
+    rules = """
+    initiatedAt(f(X)=on, T)  :- happensAt(a(X), T).
+    initiatedAt(f(X)=off, T) :- happensAt(b(X), T).
+    initiatedAt(f(X)=off, T) :- happensAt(c(X), T), \\+ holdsAt(f(X)=on, T).
+    initiatedAt(f(X)=mid, T) :- happensAt(d(X), T), holdsAt(f(X)=on, T), holdsAt(f(X)=off, T).
+    """
+    given = [("a", "x", 11), ("b", "x", 11), ("c", "x", 12), ("a", "y", 11), ("d", "y", 13), ("b", "z", 11),
+             ("d", "z", 12), ("a", "z", 13), ("b", "z", 13), ("d", "z", 15)]
+    found = answer(rules, *given, start=0, end=30, ties="initiation", **options)
+    assert found == {"f(x)=on": [(12, None)], "f(x)=off": [(12, None)], "f(y)=on": [(12, None)],
+                     "f(z)=on": [(14, 16)], "f(z)=off": [(12, 16)], "f(z)=mid": [(16, None)]}

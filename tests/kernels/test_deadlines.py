@@ -67,7 +67,8 @@ def programs(draw: st.DrawFn, max_values: int = 3) -> dict:
     }
 
 
-def compute(program: dict, carried=(), pending=(), ties: str = "termination") -> AutomatonResult:
+def compute(program: dict, carried=(), pending=(), ties: str = "termination", values: int | None = None,
+            ) -> AutomatonResult:
     rules = program["rules"]
     if program["per_key"]:
         keys = sorted({point >> SHIFT for point in [*program["points"], *(point for point, _ in pending)]}) or [0]
@@ -88,6 +89,7 @@ def compute(program: dict, carried=(), pending=(), ties: str = "termination") ->
         (ints([p for p, _ in carried]), ints([v for _, v in carried])),
         (ints([p for p, _ in pending]), ints([r for _, r in pending])),
         ties=ties,
+        values=values,
     )
 
 
@@ -372,3 +374,23 @@ def test_bad_arguments_name_the_argument_and_the_place():
         with pytest.raises(ArrayError) as error:
             automaton(**(good | change))
         assert (error.value.argument, error.value.index) == (argument, index), change
+
+
+@given(programs())
+def test_a_row_for_each_set_of_values_may_say_what_the_rows_of_its_values_say(program: dict) -> None:
+    n_values = len(program["initiates"]) - 1
+    sets = [[v + 1 for v in range(n_values) if (bits >> v) & 1] or [0] for bits in range(1 << n_values)]
+    united = {name: ints([np.bitwise_or.reduce(program[name][rows], axis=0) for rows in sets])
+              for name in ("initiates", "terminates")}
+    found = run(compute(program | united, ties="initiation", values=n_values))
+    assert found == run(compute(program, ties="initiation"))
+
+
+def test_what_does_not_hold_is_asked_of_all_values_at_once() -> None:
+    # values on (0) and off (1) begin together; code 1 initiates off where on does not hold
+    initiates = ints([[3, 2], [3, 0], [3, 2], [3, 0]])
+    none = np.zeros((0, 1), np.int64)
+    found = automaton(ints([5, 9]), ints([0, 1]), initiates, 0 * initiates, 8, 1, 30, [], [], none, [],
+                      ties="initiation", values=2)
+    assert sorted(zip(found.values.tolist(), found.starts.tolist(), found.ends.tolist(), strict=True)) == [
+        (0, 6, 255), (1, 6, 255)]

@@ -22,6 +22,7 @@ from eventide.kernels.sorting import is_sorted, order, sort_points, unique
 _TABLE_BITS = 12
 _MOST_TAGS = 30
 _MOST_VALUES = 62
+_MOST_TOGETHER = 8  # values that may hold together are told apart by their sets
 
 Evaluate = Callable[[Node], Rows]
 Since = Callable[[Rows], Mask]
@@ -273,12 +274,12 @@ class _Builder:
             patterns, columns = np.arange(1 << len(letters)), codes.astype(np.int64)
         else:
             patterns, columns = np.unique(codes.astype(np.int64), return_inverse=True)
-        initiates, terminates = _tables(letters, patterns, len(self.local), self.quiet)
+        initiates, terminates = _tables(letters, patterns, len(self.local), self.quiet, self._by_set(letters))
         sources, targets, delays, postponable = self._delays(points)
         answer = automaton(
             points, np.ascontiguousarray(columns), initiates, terminates, self.timeline.shift, self.timeline.tick,
             self.timeline.inside(self.timeline.until), sources, targets, delays, postponable,
-            *self._carried(), ties=self.ties, trusted=True)
+            *self._carried(), ties=self.ties, values=len(self.local) + len(self.quiet), trusted=True)
         fired = unpack(self.space, self.arguments, answer.fired_points)
         fired[TIME] = answer.fired_points & self.timeline.mask
         fired[self.value_field.name] = self._codes()[answer.fired_values]
@@ -286,6 +287,17 @@ class _Builder:
         relation = self._result(answer.starts, answer.ends, answer.values).relation
         left = self._left(answer, relation) if self.node.delays else None
         return SimpleFluent(relation, rows, kept_marks, left)
+
+    def _by_set(self, letters: Sequence[Letter]) -> bool:
+        """Whether a fluent may have several values at once, and rules ask what does not hold or for two of them."""
+        places = len(self.local) + len(self.quiet)
+        found = self.ties == "initiation" and places > 1 and any(
+            len(states) > 1 or not positive for _, _, states in letters for _, positive in states)
+        if found and places > _MOST_TOGETHER:
+            raise RuleError("too-many-values", f"{self.node.name} may have {places} values at once (at most "
+                            f"{_MOST_TOGETHER} where its rules ask which do not hold)",
+                            "split it into several fluents", [self.node.name])
+        return found
 
     def _left(self, answer: AutomatonResult, relation: Relation) -> Carry:
         """What holds after the last time-point, since when, and the deadlines that run on."""
@@ -390,21 +402,25 @@ class _Builder:
         return SimpleFluent(relation, self._nothing_fired())
 
 
-def _tables(letters: Sequence[Letter], patterns: Array, values: int, quiet: dict[int, int]) -> tuple[Table, Table]:
-    """What every combination of letters initiates and terminates, for each state (0: no value holds)."""
+def _tables(letters: Sequence[Letter], patterns: Array, values: int, quiet: dict[int, int], by_set: bool,
+            ) -> tuple[Table, Table]:
+    """What every combination of letters initiates and terminates, for each state: no value holds, or one of them does;
+    or for each set of values that may hold together, by its bits."""
     places = values + len(quiet)
-    initiates = np.zeros((places + 1, patterns.shape[0]), np.int64)
-    terminates = np.zeros((places + 1, patterns.shape[0]), np.int64)
+    states_of = [frozenset(v for v in range(places) if (bits >> v) & 1) for bits in range(1 << places)] if by_set else \
+        [frozenset[int](), *(frozenset((v,)) for v in range(places))]
+    initiates = np.zeros((len(states_of), patterns.shape[0]), np.int64)
+    terminates = np.zeros((len(states_of), patterns.shape[0]), np.int64)
     # initial values come last: they look at what else is initiated
     for bit, (kind, value, states) in sorted(enumerate(letters), key=lambda item: item[1][0] == "initially"):
         present = (patterns >> bit) & 1 == 1
         ended = (1 << places) - 1 if value < 0 else 1 << value | 1 << quiet.get(value, value)
-        for state in range(places + 1):
+        for state, held in enumerate(states_of):
             if kind == "initially":  # an initiation of the value itself counts; while it holds, there is nothing to do
                 own = (initiates[state] >> value) & 1 == 1
                 alone = initiates[state] == 0
-                initiates[state, present & ~own & ~(alone & (state == value + 1))] |= 1 << quiet[value]
-            elif all((state in (wanted + 1, quiet.get(wanted, wanted) + 1)) == positive for wanted, positive in states):
+                initiates[state, present & ~own & ~(alone & (value in held))] |= 1 << quiet[value]
+            elif all(held.isdisjoint((wanted, quiet.get(wanted, wanted))) != positive for wanted, positive in states):
                 if kind == "initiated":
                     initiates[state, present] |= 1 << value
                 else:

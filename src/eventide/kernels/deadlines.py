@@ -134,7 +134,7 @@ def _walk_many(  # type: ignore[no-untyped-def]
 @jit
 def _run(  # type: ignore[no-untyped-def]
     points, codes, initiates, terminates, table, stride, fires, mask, tick, until,
-    sources, targets, delays, postponable, survives, carried, carried_values, pending, pending_rules,
+    sources, targets, delays, postponable, survives, by_set, carried, carried_values, pending, pending_rules,
     work, progress, starts, ends, values, fired_points, fired_values, left_points, left_rules,
 ):  # fmt: skip
     """Key by key: walk, and work out from masks what the walk leaves: a deadline that is not alone at its time.
@@ -212,9 +212,9 @@ def _run(  # type: ignore[no-untyped-def]
             if time == now:
                 code = np.uintp(codes[i])
                 i += ONE
-                if held == 0:
-                    begun, ended = initiates[ZERO, code], terminates[ZERO, code]
-                for v in range(n_values):
+                if held == 0 or by_set:
+                    begun, ended = initiates[np.uintp(held), code], terminates[np.uintp(held), code]
+                for v in range(ZERO if by_set else n_values):
                     if (held >> np.int64(v)) & 1:
                         begun |= initiates[v + ONE, code]
                         ended |= terminates[v + ONE, code]
@@ -289,6 +289,7 @@ def automaton(
     pending: tuple[Array, Array] | None = None,
     *,
     ties: str = "termination",
+    values: int | None = None,
     trusted: bool = False,
 ) -> AutomatonResult:
     """The maximal intervals of a fluent whose rules depend on its own value, with delayed effects (`fi/3`, `p/1`).
@@ -309,7 +310,8 @@ def automaton(
     rules) of an earlier run, sorted by point.
 
     Ties "termination" as in `inertia_values`. With "initiation" an initiated value always holds; if several hold at
-    once, the rows of all of them apply. Cost: O((points + firings) * (1 + rules)), one pass.
+    once, the rows of all of them apply; or the tables have a row for each set of `values` values, and that of the set
+    applies. Cost: O((points + firings) * (1 + rules)), one pass.
 
     >>> up = np.array([[1], [1], [1]])
     >>> found = automaton(np.array([5]), np.array([0]), up, up * 0, 8, 1, 30, [0], [1], np.array([[4]]), [False])
@@ -324,7 +326,10 @@ def automaton(
     initiates, terminates = _table("initiates", initiates), _table("terminates", terminates)
     if initiates.shape != terminates.shape:
         raise ArrayError("terminates", f"has shape {terminates.shape}, initiates has {initiates.shape}")
-    n_values = initiates.shape[0] - 1
+    by_set = values is not None and ties == "initiation" and initiates.shape[0] != values + 1
+    n_values = values if by_set and values is not None else initiates.shape[0] - 1
+    if by_set and initiates.shape[0] != 1 << n_values:
+        raise ArrayError("initiates", f"expected a row for each set of {n_values} values, got {initiates.shape[0]}")
     if not 1 <= n_values <= MAX_VALUES:
         raise ArrayError("initiates", f"expected 1 to {MAX_VALUES} values, got {n_values}")
     source, target = _rules("sources", sources, n_values), _rules("targets", targets, n_values)
@@ -357,8 +362,8 @@ def automaton(
     rank = np.empty_like(order)
     rank[order] = np.arange(order.shape[0])
     fires = initiates.shape[1]
-    initiates, terminates = _with_deadlines(initiates, terminates)
-    table = _walk_table(initiates, terminates, source, postpones)
+    initiates, terminates = _with_deadlines(initiates, terminates, n_values)
+    table = _NO_WALK if by_set else _walk_table(initiates, terminates, source, postpones)
     n_rules = order.shape[0]
     work = np.zeros((3, max(n_values, n_rules, 2)), np.int64)
     progress = np.zeros(7, np.int64)
@@ -370,7 +375,7 @@ def automaton(
     while not _run(
         points, codes, initiates, terminates, table.ravel(), np.uintp(table.shape[2]), np.uintp(fires),
         np.int64(mask), np.int64(tick), np.int64(min(until, mask - tick - 1)),
-        source, target, np.ascontiguousarray(delays[order]), postpones, ties == "initiation",
+        source, target, np.ascontiguousarray(delays[order]), postpones, ties == "initiation", by_set,
         held, held_values, waiting, rank[waiting_rules] if n_rules else waiting_rules,
         work, progress, *found, *fired, *left,
     ):  # fmt: skip
@@ -393,12 +398,12 @@ def automaton(
 
 
 Table = npt.NDArray[np.int64]
+_NO_WALK = np.zeros((1, 1, 8), np.int64)  # with ties "initiation" nothing is walked
 
 
-def _with_deadlines(initiates: Table, terminates: Table) -> tuple[Table, Table]:
+def _with_deadlines(initiates: Table, terminates: Table, n_values: int) -> tuple[Table, Table]:
     """The tables with one more column per value, which initiates just that."""
-    n_values = initiates.shape[0] - 1
-    each = np.broadcast_to(np.int64(1) << np.arange(n_values), (n_values + 1, n_values))
+    each = np.broadcast_to(np.int64(1) << np.arange(n_values), (initiates.shape[0], n_values))
     wide = np.hstack((initiates, each)), np.hstack((terminates, np.zeros_like(each)))
     return np.ascontiguousarray(wide[0]), np.ascontiguousarray(wide[1])  # one layout, one compilation
 
