@@ -90,9 +90,9 @@ LAYERS = {
                     "how anything is run", ("analysis", "errors", "formats", "lars.program", "lars.values",
                                             "mtl.program", "program", "syntax")),
     "cli": Layer("options, messages, exit codes", "how anything is computed",
-                 ("editor", "engine.profile", "engine.recognition", "engine.session", "errors", "explanation",
-                  "formats", "lars", "learning", "mtl", "probability", "profiling", "program", "report", "results",
-                  "rule_tests", "signals", "site", "spark", "syntax.diagnostics", "syntax.terms")),
+                 ("editor", "engine.budget", "engine.profile", "engine.recognition", "engine.session", "errors",
+                  "explanation", "formats", "lars", "learning", "mtl", "probability", "profiling", "program", "report",
+                  "results", "rule_tests", "signals", "site", "spark", "syntax.diagnostics", "syntax.terms")),
     "__main__": Layer("that the command line exists", "everything else", ("cli.main",)),
 }
 

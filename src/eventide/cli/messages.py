@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from eventide.syntax.diagnostics import Diagnostic
 
 
+LONGEST_SHOWN = 1 << 26  # of longer files the line of a problem is not shown: reading them again would take long
+
+
 @dataclass(slots=True)
 class Messages:
     """The two settings that every command shares, `-q` and `--json`, and what follows from them."""
@@ -63,7 +66,9 @@ messages = Messages()
 
 def _text_of(source: str) -> str | None:
     """The text of a source file, where it is one that can be read."""
+    path = Path(source)
     try:
-        return Path(source).read_text(encoding="utf-8-sig") if source else None
+        readable = path.is_file() and path.stat().st_size <= LONGEST_SHOWN
+        return path.read_text(encoding="utf-8-sig") if readable else None
     except (OSError, ValueError):
         return None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from eventide.cli.account import Watch, account, conclude, tell_of_facts, tell_of_warnings, too_late
+from eventide.cli.limits import limit
 from eventide.cli.messages import messages
 from eventide.cli.options import chosen_names, get_ready, refuse_options, time_or_length, values_of
 from eventide.cli.output import write_bad, write_late, write_result
@@ -29,6 +30,7 @@ LARGEST = 2**62  # times and lengths must leave room in 64 bits
 
 
 def run(
+    command: typer.Context,
     program: Annotated[str, typer.Argument(
         metavar="PROGRAM", help="The rules: `.ec`, `.prolog`, `.pl`; `.mtl` DatalogMTL; `.lars` LARS.")],
     events: Annotated[list[str], typer.Option(
@@ -110,6 +112,13 @@ def run(
         metavar="N", help="How many threads may be used [default: all].", min=1)] = None,
     time_unit: Annotated[Literal["s", "ms", "us", "ns"] | None, typer.Option(
         help="The unit of a time-point, where times are dates.")] = None,
+    max_memory: Annotated[str | None, typer.Option(
+        metavar="SIZE", help="Stop before the process needs more memory, such as `4GB` [default: most of what the "
+        "machine has].")] = None,
+    max_rows: Annotated[int | None, typer.Option(
+        metavar="N", help="Stop before a condition or a rule makes more rows [default: no limit].", min=1)] = None,
+    max_seconds: Annotated[float | None, typer.Option(
+        metavar="SECONDS", help="Stop when reasoning takes longer [default: no limit].", min=0.001)] = None,
     profile: Annotated[bool, typer.Option(
         "--profile", help="Tell how long each part took, and what each rule and operator cost: time, rows, memory.",
     )] = False,
@@ -129,6 +138,7 @@ def run(
     eventide run rules.ec --events events.csv
     ```
     """
+    limit(command, engine, max_memory, max_rows, max_seconds)
     profiling = Profiling(profile, flame)
     profiling.check(engine, follow)
     if program.endswith(".lars"):

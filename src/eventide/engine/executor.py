@@ -10,6 +10,7 @@ import numpy as np
 import eventide.engine.stamps  # noqa: F401 - registers its operators
 from eventide.algebra import nodes as n
 from eventide.algebra.nodes import TIME
+from eventide.engine.budget import OverBudget, in_use
 from eventide.engine.changes import Kept, SimpleFluent
 from eventide.engine.deltas import CycleShape, GrowingCycle
 from eventide.engine.operators import OPERATORS, Result
@@ -81,18 +82,21 @@ class Executor:
         self._uses: dict[int, int] = {}
         self._settling = False
         self._reads: dict[int, frozenset[str]] = {}
-        self._profile = active()
+        self._profile, self._meter = active(), in_use()
 
     def run(self, plan: n.Plan, progress: Callable[[n.Stratum], None] | None = None,
             index: PlanIndex | None = None) -> None:
         """Evaluate every stratum in order; an `index` of the plan made before saves making it anew."""
         self.use(index or PlanIndex(plan))
         for stratum in plan.strata:
-            if stratum.cyclic:
-                self.settle(stratum)
-            else:
-                for definition in stratum.definitions:
-                    self._define(definition)
+            try:
+                if stratum.cyclic:
+                    self.settle(stratum)
+                else:
+                    for definition in stratum.definitions:
+                        self._define(definition)
+            except OverBudget as problem:
+                raise problem.of([definition.name for definition in stratum.definitions]) from None
             if progress is not None:
                 progress(stratum)
 
@@ -182,9 +186,16 @@ class Executor:
 
     def measured(self, node: n.Node, function: Callable[..., Found], *arguments: object) -> Found:
         """What a function gives; where a profile is filled, its time counts as that of the node."""
-        if self._profile is None:
-            return function(*arguments)
-        return self._profile.measured(node, function, *arguments)
+        try:
+            found = function(*arguments) if self._profile is None else \
+                self._profile.measured(node, function, *arguments)
+            if self._meter is not None:
+                self._meter.take(found.length if isinstance(found, Rows) else len(found) if isinstance(
+                    found, Relation) else 0)
+        except OverBudget as problem:
+            problem.node = problem.node or node
+            raise
+        return found
 
     def apply(self, node: n.Node, operands: dict[int, Result]) -> Result:
         """A node over operands (by their ids) that are given instead of evaluated."""

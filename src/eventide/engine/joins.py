@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from eventide.algebra.nodes import UNUSED, Fields, joined
+from eventide.engine.budget import allow
 from eventide.engine.relation import Relation, Rows, Space, distinct, move, pack_rows, unpack
 from eventide.kernels.arrays import Array, Intervals, Mask
 from eventide.kernels.intervals import difference, difference_at, expand, intersect, intersect_at
@@ -40,6 +41,7 @@ def _keys(space: Space, rows: Rows, common: Fields) -> Array:
 def _matches(space: Space, left: Rows, right: Rows, common: Fields, *, timed: bool) -> tuple[Array | None, Array]:
     """Positions of all pairs of rows that agree on the common columns (and on time); None for every left row once."""
     if not common and not timed:
+        allow(left.length * right.length)
         return np.repeat(np.arange(left.length), right.length), np.tile(np.arange(right.length), left.length)
     if not timed and 1 << space.key_bits(common) <= _DENSE:
         keys = _keys(space, right, common)
@@ -48,7 +50,7 @@ def _matches(space: Space, left: Rows, right: Rows, common: Fields, *, timed: bo
             found = index.take(_keys(space, left, common), mode="clip")
             hit = found >= 0
             return (None, found) if hit.all() else (np.flatnonzero(hit), found[hit])
-    return join(pack_rows(space, left, common, timed=timed), pack_rows(space, right, common, timed=timed))
+    return join(pack_rows(space, left, common, timed=timed), pack_rows(space, right, common, timed=timed), allow)
 
 
 def join_rows(space: Space, left: Rows, right: Rows) -> Rows:
@@ -94,7 +96,7 @@ def during(space: Space, points: Rows, relation: Relation) -> Rows:
     keys = relation.project(fields).keys()
     at, matched = join(
         pack_rows(space, points, bound) if bound else np.zeros(points.length, np.int64),
-        move(space, fields, bound, keys))
+        move(space, fields, bound, keys), allow)
     candidates = keys[matched] | points.time[at]
     hit = stab_unsorted(candidates, relation.project(fields).intervals)
     at, matched = at[hit], matched[hit]
@@ -177,7 +179,8 @@ def expand_to(relation: Relation, rows: Rows, fields: Fields) -> Relation:
     space = relation.space
     targets = distinct(pack_rows(space, rows, fields))
     sources = move(space, fields, relation.fields, targets)
-    return Relation(space, fields, expand(targets, sources, relation.intervals, space.timeline.shift, trusted=True))
+    return Relation(space, fields, expand(targets, sources, relation.intervals, space.timeline.shift, trusted=True,
+                                          allow=allow))
 
 
 def difference_relations(left: Relation, right: Relation) -> Relation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import stat
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,7 +136,10 @@ def checked_text(source: str, data: Bytes, size: int, *, any_bytes: bool = False
 
 def _plain(source: str) -> tuple[Bytes, int]:
     with open(source, "rb", buffering=0) as file:
-        data = np.empty(os.fstat(file.fileno()).st_size + PADDING + 1, np.uint8)
+        status = os.fstat(file.fileno())
+        if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
+            raise input_error("not-a-file", "this is a device, which has no end", source, hint="name a file or a pipe")
+        data = np.empty(status.st_size + PADDING + 1, np.uint8)
         size = 0
         while got := file.readinto(data[size:].data):
             size += got

@@ -12,6 +12,7 @@ from eventide.formats.problems import input_error
 
 STANDARD_INPUT = "-"
 _PIECE = 1 << 20
+LONGEST_LINE = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,9 @@ class Tail:
             self.place = replace(self.place, form=self._form())
         cut = self._complete()
         lines, self._held = self._held[:cut], self._held[cut:]
+        if len(self._held) > LONGEST_LINE:
+            raise input_error("long-line", f"a line is longer than {LONGEST_LINE >> 20} MB", self.source,
+                              hint="every fact is a line; is this a text?")
         return self._text(lines) if lines else None
 
     def _check_size(self) -> None:

@@ -498,10 +498,12 @@ def difference_at(a: Intervals, bases: Array, b: Intervals, shift: int, *, trust
     return trimmed(*buffers, used)
 
 
-def expand(targets: Array, sources: Array, b: Intervals, shift: int, *, trusted: bool = False) -> Intervals:
+def expand(targets: Array, sources: Array, b: Intervals, shift: int, *, trusted: bool = False,
+           allow: Callable[[int], None] | None = None) -> Intervals:
     """b's intervals of key `sources[i]` copied to key `targets[i]`, for each i; both are keys at time 0.
 
-    The targets ascend strictly; sources may repeat and come in any order. Cost as for `intersect_at`.
+    The targets ascend strictly; sources may repeat and come in any order. Cost as for `intersect_at`. `allow` is called
+    with the number of intervals before they are made, and may raise.
 
     >>> expand(np.array([0, 16]), np.array([32, 32]), Intervals(np.array([35]), np.array([38])), shift=4)
     Intervals(starts=array([ 3, 19]), ends=array([ 6, 22]))
@@ -514,6 +516,8 @@ def expand(targets: Array, sources: Array, b: Intervals, shift: int, *, trusted:
     ends_of_keys = targets | mask
     lows, highs = _buffers(targets.shape[0])
     total = _ranges(targets, ends_of_keys, sources, b.starts, b.ends, mask, lows, highs)
+    if allow is not None:
+        allow(int(total))
     index = np.empty(total, np.int64)
     starts, ends = _buffers(total)
     _overlaps(targets, ends_of_keys, sources, b.starts, b.ends, mask, lows, highs, index, starts, ends)

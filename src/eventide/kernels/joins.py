@@ -6,6 +6,7 @@ Values in a narrow range are looked up in a table indexed by the value; others i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -219,10 +220,11 @@ def _ascends(values: Array) -> bool:
     return bool(_first_descent(values, False) < 0)
 
 
-def join(left: Array, right: Array) -> tuple[Array, Array]:
+def join(left: Array, right: Array, allow: Callable[[int], None] | None = None) -> tuple[Array, Array]:
     """(left rows, right rows) of all pairs with equal values, ordered by left row, then by right row.
 
     Any order is accepted: sorted columns are merged, otherwise right is hashed. O(len(left) + len(right) + pairs).
+    `allow` is called with the number of pairs before they are made, and may raise.
 
     >>> join(np.array([5, 7, 5]), np.array([7, 5, 1, 7]))
     (array([0, 1, 1, 2]), array([1, 0, 3, 1]))
@@ -245,7 +247,9 @@ def join(left: Array, right: Array) -> tuple[Array, Array]:
         np.cumsum(np.bincount(dictionary.codes), out=offsets[1:])
         rows = np.empty(n, np.int64)
         _group(dictionary.codes, offsets[:-1].copy(), rows)
-    total = _count_pairs(codes, offsets)
+    total = int(_count_pairs(codes, offsets))
+    if allow is not None:
+        allow(total)
     left_rows, right_rows = np.empty(total, np.int64), np.empty(total, np.int64)
     _pairs(codes, offsets, rows, left_rows, right_rows)
     return left_rows, right_rows
