@@ -31,7 +31,7 @@ from eventide.engine.incremental import Evaluation
 from eventide.engine.loading import Store, distinct_facts, load_stream, load_table
 from eventide.engine.recognition import Recognition, Settings
 from eventide.engine.retained import Batch, Retained, batch_of
-from eventide.engine.session import Session
+from eventide.engine.session import Session, whole_number
 from eventide.engine.swap import taken_over
 from eventide.engine.windowed import WindowedRun
 from eventide.errors import InputError, ProgramError, RuleError, refuse_errors
@@ -362,10 +362,8 @@ class Program:
         >>> result.to_arrow().select(["args", "start", "end"]).to_pylist()
         [{'args': 'ann', 'start': 4, 'end': None}]
         """
-        for name, number in {"window": window, "step": step, "start": start, "end": end, "tick": tick,
-                             "initially_at": initially_at, "horizon": horizon}.items():
-            if number is not None and not hasattr(number, "__index__"):
-                raise InputError(f"{name} is {number!r}; expected a whole number")
+        _check_numbers(window=window, step=step, start=start, end=end, tick=tick, initially_at=initially_at,
+                       horizon=horizon)
         settings = Settings(window, step, start, end, tick, initially_at, ties)
         uncertainty = uncertainty_of(probabilistic, threshold, history)
         answers = self.answers(events, settings, emit=emit, fluents=fluents, horizon=horizon, progress=progress,
@@ -442,6 +440,7 @@ class Program:
         >>> session.advance(to=10).added.select(["args", "start", "end"]).to_pylist()
         [{'args': 'ann', 'start': 4, 'end': None}]
         """
+        _check_numbers(window=window, start=start, tick=tick, initially_at=initially_at, horizon=horizon)
         self.require_sound()
         self.require_beginning(start)
         if probabilistic:
@@ -533,6 +532,16 @@ class Program:
         only = spans[0] if spans and (error.operator is None or len(set(spans)) == 1) else None
         problem = Diagnostic("error", error.code, error.message, only, error.hint)
         return ProgramError(problem.render(), [problem])
+
+
+def _check_numbers(**given: int | None) -> None:
+    """Raise InputError for times and lengths that are no whole numbers, and for a horizon that looks ahead."""
+    for name, number in given.items():
+        if number is not None:
+            whole_number(name, number)
+    horizon = given.get("horizon")
+    if horizon is not None and horizon < 0:
+        raise InputError(f"horizon is {horizon}; it must not be negative")
 
 
 def uncertainty_of(probabilistic: bool, threshold: Threshold | None, history: History | None) -> Uncertainty | None:

@@ -53,7 +53,7 @@ class Counted:
             inside = {t for t in points if self.window is None or t > self.edge(query - self.window, operation.fact)}
             if self.start is not None and max(points) <= self.start:
                 continue
-            if self.window is not None and max(points) <= query - self.window:
+            if not inside:
                 self.late += operation.fact[1] in self.names
             elif operation.sign > 0:
                 self.held[operation.fact] |= inside

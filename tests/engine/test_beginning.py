@@ -81,3 +81,32 @@ def test_rules_that_ask_for_the_beginning_need_one(rules: str) -> None:
         program.session()
     assert program.session(window=10, start=0).advance(5).added.num_rows == 1
     assert len(program.run(facts((3, "lose", "ann")), window=10, step=5))  # a run knows its first fact
+
+
+def test_a_piece_with_a_deadline_is_reused_when_time_moves_back() -> None:
+    program = ev.parse(HUNGRY + "initiatedAt(lost(X)=true, T) :- happensAt(lose(X), T).\n")
+    session = program.session()
+    session.advance(10)
+    session.insert(facts((5, "lose", "ann")))
+    assert certain(session.advance(20).added) == [("lost", "ann", "true", 6, None)]
+    session.insert(facts((2, "lose", "bob")))
+    assert certain(session.advance(21).added) == [("lost", "bob", "true", 3, None)]
+
+
+@pytest.mark.parametrize("window", [10, None])
+def test_an_advance_that_was_refused_leaves_the_beginning_where_it_was(window: int | None) -> None:
+    session = ev.parse(RICH).session(window=window)
+    session.insert(facts((5, "win", "ann")))
+    with pytest.raises(ev.EventideError, match="62 bits"):
+        session.advance(-2**63)
+    assert certain(session.advance(6).added) == [("rich", "ann", "true", 6, None)]
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({"window": 2.5}, "window is 2.5; expected a whole number"), ({"start": "0"}, "start is '0'"),
+    ({"horizon": -1}, "must not be negative"), ({"ties": "x"}, "expected one of")])
+def test_options_that_are_no_numbers(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ev.EventideError, match=said):
+        ev.parse(RICH).session(**options)
+    with pytest.raises(ev.EventideError, match=r"to is 1.7; expected a whole number"):
+        ev.parse(RICH).session().advance(1.7)  # type: ignore[arg-type]

@@ -77,7 +77,7 @@ class SlowSession:
     def _apply(self, operation: Operation) -> bool:
         """Insert or retract the part of a fact inside the window; False if there is none."""
         fact, points = operation.fact, time_points(operation.fact)
-        inside = {t for t in points if self.window is None or t > self.query - self.window}
+        inside = {t for t in points if self.window is None or t >= self._first(fact)}
         if max(points) <= self.start:
             self.counts.before_start += 1
         elif not inside:
@@ -92,6 +92,12 @@ class SlowSession:
         else:
             self.counts.unmatched += 1
         return True
+
+    def _first(self, fact: Fact) -> int:
+        """The first time of the window; of a period, the first time-point."""
+        assert self.window is not None
+        first = self.query - self.window + 1
+        return first if fact[0] != "interval" else -(-first // self.tick) * self.tick
 
     def _evaluated(self) -> set[Row]:
         pieces = [(piece, None) for fact, points in self._held.items() for piece in pieces_of(fact, points)]

@@ -23,7 +23,7 @@ from eventide.engine.loading import (
     side_by_side,
     sorting,
 )
-from eventide.engine.relation import Relation, Rows, Space, Values, runs_of
+from eventide.engine.relation import Relation, Rows, Space, Values, first_point, runs_of
 from eventide.formats.facts import Coded, Column, FactTable
 from eventide.kernels.arrays import Array, Mask
 from eventide.kernels.merging import insert_at, positions_in, since
@@ -81,6 +81,11 @@ class Batch:
     def newest(self) -> int:
         """The greatest of the rows' last time-points."""
         return int(self.last.max()) if len(self) else 0
+
+    def reaching(self, low: int, tick: int) -> Mask:
+        """Which rows are about a time-point that is not before a time."""
+        found: Mask = self.time >= low if self.end is None else self.end > first_point(low, tick)
+        return found
 
     def counted(self, chosen: Mask | None = None) -> int:
         """How many of the chosen rows, or of all, this session counts."""

@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import Protocol
+from operator import index
+from typing import Protocol, SupportsIndex
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +34,7 @@ from eventide.engine.swap import Former, Swap, listed_in, refuse_unknown, taken_
 from eventide.engine.upkeep import Maintained
 from eventide.errors import EventideError, InputError, RangeError
 from eventide.kernels.arrays import Array, Intervals
+from eventide.kernels.inertia import check_ties
 from eventide.kernels.merging import differing
 
 LATE = pa.schema([("fact", pa.string()), ("args", pa.string()), ("value", pa.string()), ("start", pa.int64()),
@@ -56,6 +58,18 @@ class Changes(CameAndWent):
     def late(self) -> pa.Table:
         """The facts that were too late to count: `fact, args, value, start, end, change`."""
         return self._find_late()
+
+
+def whole_number(name: str, given: SupportsIndex) -> int:
+    """A time or a length as it was given; InputError for anything but a whole number.
+
+    >>> whole_number("window", 5)
+    5
+    """
+    try:
+        return index(given)
+    except TypeError:
+        raise InputError(f"{name} is {given!r}; expected a whole number") from None
 
 
 class Rules(Protocol):
@@ -97,6 +111,7 @@ class Session:
             raise EventideError(f"the tick is {settings.tick}; it must be at least 1")
         if settings.window is not None and settings.window < 1:
             raise EventideError(f"the window is {settings.window}; it must be at least 1")
+        check_ties(settings.ties)
         if evaluation not in EVALUATIONS:
             raise EventideError(f"evaluation is {evaluation!r}; known are {', '.join(EVALUATIONS)}")
         keep_freed_memory()
@@ -160,20 +175,24 @@ class Session:
 
     def advance(self, to: int, news: Mapping[str, Arrived] | None = None) -> Changes:
         """Bring everything up to date at a query time; say what changed since the last one."""
-        query = int(to)
+        query = whole_number("to", to)
         if self.query_time is not None and query < self.query_time:
             raise EventideError(f"cannot advance to {query}: the session is at {self.query_time} already")
         if self.settings.start is not None and query < self.settings.start:
             raise EventideError(f"cannot advance to {query}: the session starts at {self.settings.start}")
-        self._begin(query)
-        waiting = {name: list(kept.waiting) for name, kept in self._state.inputs.items()}
+        start, state, space = self.start, self._state, self._space
+        waiting = {name: list(kept.waiting) for name, kept in state.inputs.items()}
         counts = replace(self.counts, late_by_name=dict(self.counts.late_by_name))
+        widths = {name: domain.width for name, domain in self.store.domains.items()}
         try:
+            self._begin(query)
             return self._advance(query, news or {})
-        except BaseException:  # nothing half-done: facts wait again, counts are as they were
+        except BaseException:  # nothing half-done: facts wait again, all is as it was
+            self.start, self._state, self._space, self.counts = start, state, space, counts
             for name, batches in waiting.items():
-                self._state.inputs[name].waiting = batches
-            self.counts = counts
+                state.inputs[name].waiting = batches
+            for name, width in widths.items():
+                self.store.domains[name].width = width
             raise
 
     def _begin(self, query: int) -> None:
@@ -187,7 +206,7 @@ class Session:
         start = start_before(first, self.settings.tick)
         if self.start is None or start < self.start:
             self.start = start
-            self._state = replace(self._state, edges={})  # nothing of such a session is settled
+            self._state = replace(self._state, edges=dict.fromkeys(self._state.edges, 0))  # nothing of it is settled
 
     def _advance(self, query: int, news: Mapping[str, Arrived]) -> Changes:
         assert self.start is not None
@@ -218,10 +237,10 @@ class Session:
         if rows.end is None and rows.oldest > max(low - 1, self.start):
             return replace(rows, copies=None), []
         listed: list[tuple[str, Batch]] = []
-        last = rows.last
-        kept = last >= max(low, self.start + 1)
+        tick = self.settings.tick
+        before = np.zeros(len(rows), np.bool_) if self.settings.start is None else rows.last <= self.start
+        kept = ~before if self.settings.window is None else rows.reaching(low, tick) & ~before
         if not kept.all():
-            before = np.zeros(len(rows), np.bool_) if self.settings.start is None else last <= self.start
             self.counts.before_start += rows.counted(before)
             late = ~kept & ~before
             if number := rows.counted(late):
@@ -231,7 +250,7 @@ class Session:
             rows = rows.take(kept)
         rows = replace(rows, copies=None)
         if rows.end is not None:
-            rows = replace(rows, time=np.maximum(rows.time, first_point(max(low, self.start + 1), self.settings.tick)))
+            rows = replace(rows, time=np.maximum(rows.time, first_point(max(low, self.start + 1), tick)))
         return rows, listed
 
     def _listed(self, name: str, rows: Batch) -> pa.Table:
@@ -554,7 +573,7 @@ class _Moved:
         inputs = {name: replace(kept, shared=None) for name, kept in state.inputs.items()}
         points, fired = ({name: _later(rows, later) for name, rows in part.items()}
                          for part in (state.points, state.fired))
-        edges = {name: edge + later for name, edge in state.edges.items()}
+        edges = {name: edge + later if edge else 0 for name, edge in state.edges.items()}
         return replace(state, inputs=inputs, relations=relations, saved=saved, points=points, fired=fired, edges=edges)
 
 

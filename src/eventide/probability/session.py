@@ -19,7 +19,7 @@ from eventide.algebra import nodes as n
 from eventide.engine.loading import Store
 from eventide.engine.recognition import MOST_TIME, Counts, Extent, Settings, clipped
 from eventide.engine.relation import Rows, first_point, start_before, unpack
-from eventide.engine.session import LATE
+from eventide.engine.session import LATE, whole_number
 from eventide.errors import EventideError, InputError, RangeError, RuleError
 from eventide.formats.facts import Facts, chosen
 from eventide.kernels.arrays import Mask
@@ -163,7 +163,7 @@ class UncertainSession:
 
     def advance(self, to: int) -> UncertainChanges:
         """Bring everything up to date at a query time; say what changed since the last one."""
-        query = int(to)
+        query = whole_number("to", to)
         if self.query_time is not None and query < self.query_time:
             raise EventideError(f"cannot advance to {query}: the session is at {self.query_time} already")
         if self.maximal is not None and not self.maximal.whole:
@@ -244,7 +244,8 @@ class UncertainSession:
             return None
         last = rows.last
         before = np.zeros(len(rows), np.bool_) if self.settings.start is None else last <= self._start
-        too_late = ~before & (last < low)
+        too_late = np.zeros(len(rows), np.bool_) if self.settings.window is None else ~before & ~rows.reaching(
+            query - self.settings.window + 1, self.settings.tick)
         listed = None
         self.counts.before_start += rows.counted(before)
         if number := rows.counted(too_late):
