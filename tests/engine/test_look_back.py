@@ -79,3 +79,14 @@ def answer_of(program: ev.Program, facts: list[tuple[object, ...]], end: int) ->
     """The rows of one window."""
     given = facts_of([(("event", name, tuple(args), time), None) for name, *args, time in facts])
     return set(rows_of(program.run(given, start=-1, end=end).to_arrow()))
+
+
+def test_a_deadline_far_beyond_the_time_that_is_laid_out() -> None:
+    program = ev.parse("initiatedAt(on(X)=true, T) :- happensAt(up(X), T).\nfi(on(X)=true, on(X)=over, 100000).")
+    session = program.session(window=5)
+    session.insert(facts_of([(("event", "up", ("a",), 3), None)]))
+    held: set[tuple[object, ...]] = set()
+    for query in (*range(5, 200, 5), 100_003):
+        changes = session.advance(query)
+        held = (held - set(rows_of(changes.removed))) | set(rows_of(changes.added))
+    assert held == {("on", "a", "true", 4, 100_004), ("on", "a", "over", 100_004, None)}

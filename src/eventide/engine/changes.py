@@ -11,7 +11,17 @@ import numpy.typing as npt
 from eventide.algebra.nodes import TIME, Change, Delay, Field, Fields, Inertia, Node, names
 from eventide.engine.domains import Domain, value_of
 from eventide.engine.joins import rows_with_match
-from eventide.engine.relation import Relation, Rows, Space, append_field, from_unsorted, pack_rows, pack_with, unpack
+from eventide.engine.relation import (
+    Relation,
+    Rows,
+    Space,
+    TimelineGrowth,
+    append_field,
+    from_unsorted,
+    pack_rows,
+    pack_with,
+    unpack,
+)
 from eventide.errors import RuleError
 from eventide.kernels.arrays import Array, Mask
 from eventide.kernels.deadlines import AutomatonResult, automaton
@@ -276,6 +286,9 @@ class _Builder:
             patterns, columns = np.unique(codes.astype(np.int64), return_inverse=True)
         initiates, terminates = _tables(letters, patterns, len(self.local), self.quiet, self._by_set(letters))
         sources, targets, delays, postponable = self._delays(points)
+        ahead = int(delays.max(initial=0)) + 2 * self.timeline.tick
+        if self.kept is not None and self.timeline.inside(self.timeline.until) + ahead >= self.timeline.mask:
+            raise TimelineGrowth(ahead)  # a deadline that runs on must be told from one that never comes
         answer = automaton(
             points, np.ascontiguousarray(columns), initiates, terminates, self.timeline.shift, self.timeline.tick,
             self.timeline.inside(self.timeline.until), sources, targets, delays, postponable,

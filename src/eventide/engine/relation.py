@@ -62,6 +62,14 @@ class Timeline:
         return time - self.origin
 
 
+class TimelineGrowth(Exception):
+    """Something will happen so much later than the present that the timeline has no room for it."""
+
+    def __init__(self, ahead: int) -> None:
+        super().__init__(f"the timeline must reach {ahead} beyond the present")
+        self.ahead = ahead
+
+
 def first_point(time: int, tick: int) -> int:
     """The first time-point that is not before a time."""
     return -(-time // tick) * tick

@@ -28,7 +28,17 @@ from eventide.engine.meanings import meanings_of
 from eventide.engine.memory import keep_freed_memory
 from eventide.engine.operators import Result
 from eventide.engine.recognition import MOST_TIME, Counts, Settings, clipped
-from eventide.engine.relation import Relation, Rows, Space, Timeline, first_point, pack_with, start_before, unpack
+from eventide.engine.relation import (
+    Relation,
+    Rows,
+    Space,
+    Timeline,
+    TimelineGrowth,
+    first_point,
+    pack_with,
+    start_before,
+    unpack,
+)
 from eventide.engine.retained import Batch, Retained
 from eventide.engine.swap import Former, Swap, listed_in, refuse_unknown, taken_over, with_pending
 from eventide.engine.upkeep import Maintained
@@ -126,6 +136,8 @@ class Session:
         self._state = State(inputs)
         self._space: Space | None = None
         self._spare = 1
+        self._ahead = 0
+        """How far beyond the present deadlines may run."""
         self.fluents: tuple[str, ...] | None = None
         """The names of the results to report, if not all are."""
         self.pending: tuple[frozenset[Row], frozenset[Row]] = (frozenset(), frozenset())
@@ -282,6 +294,9 @@ class Session:
             update = self._update(space, query, low, operations, news, fresh, forgotten)
             try:
                 state = update.run()
+            except TimelineGrowth as growth:
+                self._ahead = growth.ahead
+                continue
             except GrowthError as growth:
                 self._spare = more_room(self._spare, growth)
                 self.open_types = self.open_types | {str(growth)}
@@ -310,7 +325,7 @@ class Session:
                   for name, d in domains.items()}
         ends = [int(b.end.max()) for b in operations.values() if b.end is not None]
         ends += [found.last for found in news.values() if found.last is not None]
-        high = max([query, settings.initially_at, *ends])
+        high = max([query, settings.initially_at, *ends]) + self._ahead
         low = min(self.start, settings.initially_at)
         old = self._space
         if old is not None and all(widths[name] <= (domains[name].width or 0) for name in widths):
