@@ -43,22 +43,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist's, which reads how many processes are wanted
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """The profile; and two processes for the suite as a whole."""
+    """The profile; and two processes for the suite as a whole, with whole files for each."""
     effort.choose(config)
     given = config.option
-    if hasattr(config, "workerinput"):
-        given.loadgroup = config.workerinput["grouped"]
-    elif hasattr(given, "numprocesses") and not given.usepdb:
-        if given.numprocesses is None and not effort.names_tests(config):
+    if hasattr(given, "numprocesses") and not hasattr(config, "workerinput"):
+        if given.numprocesses is None and not given.usepdb and not effort.names_tests(config):
             given.numprocesses = 2
         if given.numprocesses and given.dist == "no":
-            given.dist, given.loadscopereorder = "loadgroup", False
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
-    """A process that takes tests reads the same command line, which need not say how they are dealt out."""
-    node.workerinput["grouped"] = node.config.option.dist == "loadgroup"
+            given.dist, given.loadscopereorder = "loadfile", False
 
 
 def pytest_report_header() -> str:
@@ -76,33 +68,19 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         kernels.warm()
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist's own, which reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Examples on Spark have its mark. Where two processes share the work, one has all tests of the shared Spark
-    session, and files stay whole."""
+    """Leave out what this run has no place for, and begin with what takes long: the tests on Spark."""
     for item in items:
         if isinstance(item, pytest.DoctestItem) and item.name.endswith(EXAMPLES_ON_SPARK):
             item.add_marker(pytest.mark.spark)
-    without = [item for item in items if effort.left_out(config, item)]
+    without = {item for item in items if effort.left_out(config, item)}
     if without:
-        config.hook.pytest_deselected(items=without)
-        items[:] = [item for item in items if not effort.left_out(config, item)]
+        config.hook.pytest_deselected(items=list(without))
+        items[:] = [item for item in items if item not in without]
     if "PYTEST_XDIST_WORKER" in os.environ:
-        deal_out(items)
+        items.sort(key=lambda item: item.get_closest_marker("spark") is None)
     if config.option.shuffle is not None:
         effort.shuffle(items, config.option.shuffle)
-
-
-def deal_out(items: list[pytest.Item]) -> None:
-    """Say which tests go to one process together, and begin with those that take long."""
-    rank: dict[pytest.Item, int] = {}
-    for item in items:
-        fixtures = getattr(item, "fixturenames", ())
-        starts = item.get_closest_marker("spark") is not None
-        shares = "spark" in fixtures or (starts and ("executor" in fixtures or isinstance(item, pytest.DoctestItem)))
-        item.add_marker(pytest.mark.xdist_group("spark" if shares else item.nodeid.partition("::")[0]))
-        rank[item] = 0 if shares else 1 if starts else 2
-    items.sort(key=rank.__getitem__)
 
 
 def shared_folder() -> Path | None:
