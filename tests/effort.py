@@ -19,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 PROFILE = "EVENTIDE_PROFILE"
+FEWEST = 4
 
 # The first example of a test may compile a kernel, so no example has a deadline.
 # A run says something about the change at hand: only the large profile tries other examples every time.
@@ -34,9 +35,10 @@ def profile() -> str:
     return os.environ.get(PROFILE, "small")
 
 
-def examples(share: float, least: int = 1) -> settings:
-    """Settings of a property test that costs more than others, or less: a share of the examples of the profile."""
-    return settings(max_examples=max(least, round(share * settings().max_examples)))
+def examples(share: float) -> settings:
+    """Settings of a property test that costs more than others, or less: a share of the examples of the profile, but
+    never the first few only, which are the simplest."""
+    return settings(max_examples=max(FEWEST, round(share * settings().max_examples)))
 
 
 def names_tests(config: pytest.Config) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.engine.running import facts_of, timelines
 from tests.engine.session_cases import SESSION_FAMILIES
 from tests.engine.world import fields
@@ -254,7 +255,7 @@ class InPieces(Executor):
 
 
 @pytest.mark.parametrize("family", sorted(SESSION_FAMILIES))
-@settings(max_examples=max(1, settings.default.max_examples // 2))
+@examples(1 / 2)
 @given(data=st.data())
 def test_the_pieces_answer_as_the_plan(family: str, data: st.DataObject) -> None:
     case = data.draw(SESSION_FAMILIES[family])

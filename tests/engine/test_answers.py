@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.engine.running import facts_of as input_facts
 from tests.engine.world import World, fields
 from tests.oracle.programs import FAMILIES, Case
@@ -110,7 +111,7 @@ def test_as_facts_nested_arguments_are_columns() -> None:
 
 
 @pytest.mark.parametrize("family", sorted(FAMILIES))
-@settings(max_examples=max(settings().max_examples // 10, 1))
+@examples(1 / 10)
 @given(data=st.data())
 def test_as_facts_they_are_what_a_run_reports(family: str, data: st.DataObject) -> None:
     case: Case = data.draw(FAMILIES[family])

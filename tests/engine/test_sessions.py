@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.engine.session_cases import (
     SESSION_FAMILIES,
     Operation,
@@ -24,13 +25,8 @@ import eventide as ev
 from eventide.engine.recognition import Counts
 
 FORCED = ("full", "keys", "ranges")
+many = examples(0.8)  # the four properties of all families come to 2,000 cases, with the large profile to 80,000
 every_family = pytest.mark.parametrize("family", sorted(SESSION_FAMILIES))
-
-
-def examples() -> settings:
-    """Enough that the four properties of all families come to 2,000 cases, with the large profile to 50,000."""
-    most = settings.default.max_examples
-    return settings(max_examples=max(1, round(most * 0.8 if most < 1000 else most * 0.5)))
 
 
 class Wanted(NamedTuple):
@@ -94,7 +90,7 @@ def tallies(counts: Counts) -> tuple[object, ...]:
 
 
 @every_family
-@examples()
+@many
 @given(data=st.data())
 def test_changes_add_up_to_the_answer_from_scratch(family: str, data: st.DataObject) -> None:
     case = data.draw(session_cases(family))
@@ -103,7 +99,7 @@ def test_changes_add_up_to_the_answer_from_scratch(family: str, data: st.DataObj
 
 
 @every_family
-@examples()
+@many
 @given(data=st.data())
 def test_windows_are_those_of_a_run(family: str, data: st.DataObject) -> None:
     """And with facts that arrive in time none is too late: a window shows its part of the one-window answer."""
@@ -130,7 +126,7 @@ def rows_of_query(rows: list[dict[str, Any]], query: int) -> list[Row]:
 
 
 @every_family
-@examples()
+@many
 @given(data=st.data())
 def test_a_restored_session_goes_on_as_if_nothing_had_been(family: str, data: st.DataObject) -> None:
     case = data.draw(session_cases(family))
@@ -144,7 +140,7 @@ def test_a_restored_session_goes_on_as_if_nothing_had_been(family: str, data: st
 
 
 @every_family
-@examples()
+@many
 @given(data=st.data())
 def test_every_evaluation_gives_the_same(family: str, data: st.DataObject) -> None:
     case = data.draw(session_cases(family))

@@ -10,9 +10,10 @@ from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
+from tests.effort import examples
 from tests.engine.session_cases import SESSION_FAMILIES, SessionCase, give, session_cases
 from tests.oracle.programs import Case
 from tests.oracle.sessions import Operation, Row, SlowSession, rows_of, table_of, time_points
@@ -25,10 +26,6 @@ from eventide.errors import InputError
 
 every_family = pytest.mark.parametrize("family", sorted(SESSION_FAMILIES))
 THEN = "%%% then"
-
-
-def examples() -> settings:
-    return settings(max_examples=max(1, settings.default.max_examples // 12))
 
 
 # -- random pairs of programs ------------------------------------------------------------------------------------------
@@ -134,7 +131,7 @@ def meaning_something_else(self: Session, elsewhere: object = None) -> dict[str,
 
 
 @every_family
-@examples()
+@examples(1 / 12)
 @given(data=st.data())
 def test_rebuilt_it_is_a_session_that_begins_at_the_floor(family: str, data: st.DataObject) -> None:
     case = data.draw(session_cases(two_programs(family)))
@@ -149,7 +146,7 @@ def test_rebuilt_it_is_a_session_that_begins_at_the_floor(family: str, data: st.
 
 
 @every_family
-@examples()
+@examples(1 / 12)
 @given(data=st.data())
 def test_rules_that_are_as_before_change_nothing(family: str, data: st.DataObject) -> None:
     """Nor do the order of the rules and the names of variables, and restored from bytes it is the same."""
@@ -180,7 +177,7 @@ def fewer_rules(draw: DrawFn, text: str) -> str:
 
 
 @every_family
-@examples()
+@examples(1 / 12)
 @given(data=st.data())
 def test_what_is_kept_goes_on_as_if_nothing_had_been(family: str, data: st.DataObject) -> None:
     """Whichever other rules come or go: its rows are those of a session whose rules have not changed."""
@@ -230,7 +227,7 @@ def other_rules(draw: DrawFn, text: str) -> str:
 
 
 @every_family
-@settings(max_examples=max(1, settings.default.max_examples // 8))
+@examples(1 / 8)
 @given(data=st.data())
 def test_over_all_facts_it_is_a_session_of_the_new_rules(family: str, data: st.DataObject) -> None:
     """What is kept and what is rebuilt fit together: what is kept wrongly would show."""
@@ -293,7 +290,7 @@ def cut(rows: Iterable[Row], floor: int) -> set[Row]:
 QUERIES = (8, 16, 24, 32, 40)
 
 
-@settings(max_examples=max(1, settings.default.max_examples // 2))
+@examples(1 / 2)
 @given(facts_about, st.sampled_from(sorted(UPPER)), st.sampled_from(sorted(UPPER)), st.sampled_from(QUERIES[1:4]),
        st.booleans())
 def test_what_is_rebuilt_sees_what_is_kept_since_its_true_beginning(

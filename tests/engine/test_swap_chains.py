@@ -9,8 +9,9 @@ from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.engine.session_cases import SESSION_FAMILIES, SessionCase, give, session_cases
 from tests.engine.test_swap import (
     Slow,
@@ -90,7 +91,7 @@ def taken_through(case: SessionCase, texts: Sequence[str], data: st.DataObject) 
                 chain.change(text, restored=restored)
 
 
-@settings(max_examples=max(2, settings.default.max_examples // 12))
+@examples(1 / 12)
 @given(family=st.sampled_from(sorted(SESSION_FAMILIES)), kept=st.booleans(), data=st.data())
 def test_rules_that_are_changed_again_and_back(family: str, kept: bool, data: st.DataObject) -> None:
     """Over all facts, what is kept and what is rebuilt are the new rules'; with a window, all that is rebuilt."""

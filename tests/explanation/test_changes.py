@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 
 import eventide as ev
 from eventide.cli.main import main
@@ -51,7 +52,7 @@ def streams(draw: st.DrawFn) -> list[Row]:
     return rows
 
 
-@settings(max_examples=max(settings.default.max_examples // 4, 8))
+@examples(1 / 4)
 @given(streams())
 def test_what_is_told_makes_the_change_and_nothing_less_does(rows: list[Row]) -> None:
     assume_start = [("a", "z", 1, 1, "+")]

@@ -6,8 +6,9 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 
 import eventide as ev
 from eventide.errors import InputError
@@ -32,7 +33,7 @@ def holds(rows: Any, atom: str) -> bool:
                                       for r in result.to_arrow().to_pylist())
 
 
-@settings(max_examples=max(settings.default.max_examples // 5, 8))
+@examples(1 / 5)
 @given(facts, st.sampled_from(("y(p)", "z(p)")))
 def test_environments_are_the_smallest_sets_that_are_enough(rows: list[tuple[int, str]], atom: str) -> None:
     stream = [(time, [fact]) for time, fact in sorted(rows)]

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.effort import examples
 
 import eventide as ev
 from eventide.explanation.probable import best_implicant, explain_probability
@@ -78,7 +79,7 @@ facts = st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 8), st.sampled
                  min_size=1, max_size=5, unique_by=lambda row: row[:2])
 
 
-@settings(max_examples=max(settings.default.max_examples // 6, 6))
+@examples(1 / 6)
 @given(facts, st.sampled_from("fgs"), st.integers(2, 12))
 def test_it_is_the_best_of_all_sets_of_facts(rows: list[tuple[str, int, float]], fluent: str, at: int) -> None:
     """The probability is the sum over all worlds; the explanation holds whatever the other facts are."""

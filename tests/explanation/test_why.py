@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.docs.generated import ROOT
 from tests.docs.snippets import Block, blocks
+from tests.effort import examples
 from tests.engine.running import facts_of
 from tests.explanation.checking import Run, check_proof, check_refusal, edges
 from tests.explanation.golden import Case as GoldenCase
@@ -32,7 +33,7 @@ from eventide.explanation.reporting import question_of
 from eventide.explanation.worlds import FactId
 from eventide.syntax.event_calculus import parse
 
-few = settings(max_examples=max(settings().max_examples // 10, 1))
+few = examples(1 / 10)
 VALUES = ("true", "on", "off", "lo", "mid", "hi", "h", "few")
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.oracle.lars_text import Shape, programs, streams
 
 import eventide as ev
 from eventide.lars.answer_session import AnswerSession
 
 END = 8
-half = settings(max_examples=max(settings().max_examples // 2, 1))
+half = examples(1 / 2)
 
 
 def rows(table: Any) -> list[tuple[Any, ...]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.lars.golden_rows import count_at, known_before, now, rows_of
 from tests.oracle import lars, lars_clingo
 from tests.oracle.lars_text import Shape, programs, streams
@@ -23,7 +24,7 @@ from eventide.lars.values import ground_text
 
 Stream = list[tuple[int, list[str]]]
 END = 6
-few = settings(max_examples=max(settings().max_examples // 2, 1))
+few = examples(1 / 2)
 
 
 def parse(text: str) -> LarsProgram:

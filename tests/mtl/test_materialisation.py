@@ -6,8 +6,9 @@ from fractions import Fraction
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.oracle.mtl_programs import Case, cases
 
 import eventide as ev
@@ -15,7 +16,7 @@ from eventide.errors import EventideError
 from eventide.mtl.facts import facts_in
 from eventide.mtl.program import MtlProgram
 
-MORE = settings(max_examples=2 * settings.default.max_examples)  # type: ignore[union-attr]
+MORE = examples(2)
 
 
 def model_of(rules: str, facts: str, horizon: str | None = None) -> dict[str, list[str]]:

@@ -8,8 +8,9 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.oracle.mtl import Model, granularity, spans_of, window
 from tests.oracle.mtl_algorithm import Algorithm1
 from tests.oracle.mtl_programs import Case, Kind, cases
@@ -37,13 +38,13 @@ PLAIN = Kind(since=False, negation=False, numbers=False, endless=False)
 STEPS = st.sampled_from([Fraction(1, 2), Fraction(1), Fraction(7, 3), Fraction(20)])
 
 
-@settings(max_examples=settings().max_examples // 2)
+@examples(1 / 2)
 @given(cases(PLAIN), STEPS)
 def test_algorithm_1_gives_the_least_model(case: Case, step: Fraction) -> None:
     assert Algorithm1(list(case.rules), step).run(list(case.facts), case.horizon) == case.answer()
 
 
-@settings(max_examples=settings().max_examples // 2)
+@examples(1 / 2)
 @given(cases(replace(PLAIN, punctual=False)), STEPS)
 def test_hashes_give_the_least_model_without_punctual_ranges(case: Case, step: Fraction) -> None:
     assert Algorithm1(list(case.rules), step, hashed=True).run(list(case.facts), case.horizon) == case.answer()

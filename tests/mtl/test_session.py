@@ -6,9 +6,10 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
+from tests.effort import examples
 from tests.mtl.running import by_atom, compiled
 from tests.oracle.mtl import Fact, Model
 from tests.oracle.mtl_programs import Case, Kind, cases
@@ -109,7 +110,7 @@ def test_changes_add_up_to_the_model_from_scratch(case: Case, script: list[tuple
     following.advance(now + 1)
 
 
-@settings(max_examples=settings().max_examples // 2)
+@examples(1 / 2)
 @given(cases(Kind(endless=False)), st.data())
 def test_facts_within_the_delay_come_as_if_in_time(case: Case, data: st.DataObject) -> None:
     delay = data.draw(st.sampled_from([Fraction(1), Fraction(7, 3), Fraction(3)]))

@@ -9,8 +9,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.mtl.running import by_atom, compiled, streaming
 from tests.oracle.mtl import Atom
 from tests.oracle.mtl_algorithm import Algorithm1
@@ -40,7 +41,7 @@ def test_a_stream_gives_the_least_model(case: Case, step: str, variant: Choice, 
     assert answer(case, step=step, variant=variant, points=points) == case.answer()
 
 
-@settings(max_examples=settings().max_examples // 2)
+@examples(1 / 2)
 @given(cases(Kind(punctual=False, numbers=False)), st.sampled_from(STEPS), st.sampled_from(STEPS))
 def test_without_punctual_ranges_both_variants_agree_and_no_step_matters(case: Case, one: str, other: str) -> None:
     first = streaming(case.text, case.fact_text, step=one, end=case.horizon)
@@ -48,7 +49,7 @@ def test_without_punctual_ranges_both_variants_agree_and_no_step_matters(case: C
     assert by_atom(first.table()) == answer(case, step=other, variant="algorithm-1", points=True)
 
 
-@settings(max_examples=settings().max_examples // 2)
+@examples(1 / 2)
 @given(cases(), st.sampled_from(STEPS))
 def test_a_stream_gives_what_a_run_over_all_facts_gives(case: Case, step: str) -> None:
     stream = streaming(case.text, case.fact_text, step=step)
@@ -56,7 +57,7 @@ def test_a_stream_gives_what_a_run_over_all_facts_gives(case: Case, step: str) -
     assert by_atom(stream.table()) == by_atom(result_of(run, list(run.relations)).to_arrow())
 
 
-@settings(max_examples=settings().max_examples // 2)
+@examples(1 / 2)
 @given(cases(Kind(endless=False)), st.sampled_from(["points", "every:1/2", "0,1/3,2,9"]), st.sampled_from(STEPS))
 def test_answers_at_moments_are_those_of_the_model(case: Case, at: str, step: str) -> None:
     ends = {bound for fact in case.facts for bound in (fact.span.low, fact.span.high) if bound is not None}
@@ -71,7 +72,7 @@ def test_answers_at_moments_are_those_of_the_model(case: Case, at: str, step: st
                      for time in moments if time <= case.horizon and model.holds(name, args, time)}
 
 
-@settings(max_examples=settings().max_examples // 2)
+@examples(1 / 2)
 @given(cases(Kind(punctual=False, since=False, negation=False, numbers=False, endless=False)),
        st.sampled_from(["1/2", "1", "3"]), st.booleans())
 def test_a_stream_holds_no_more_than_the_algorithm_of_the_paper(case: Case, step: str, hashed: bool) -> None:

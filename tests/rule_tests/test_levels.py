@@ -9,9 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
+from tests.effort import examples
 from tests.engine.session_cases import SESSION_FAMILIES
 from tests.oracle.programs import LAST
 from tests.oracle.store import Fact
@@ -23,7 +24,7 @@ from eventide.rule_tests.reading import tests_in as read
 from eventide.rule_tests.running import Tests
 from eventide.rule_tests.stretches import text_of
 
-few = settings(max_examples=max(settings().max_examples // 2, 1))
+few = examples(1 / 2)
 
 
 def term(fact: Fact) -> str:

@@ -3,8 +3,9 @@ happens, false if one happens in which it is negated."""
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.engine.running import facts_of
 from tests.oracle.interpreter import evaluate
 from tests.oracle.programs import FAMILIES, LAST, Case
@@ -60,7 +61,7 @@ def sound(text: str, rules: dict[str, str]) -> dict[str, str]:
 
 
 POINTWISE = ("hierarchies", "values", "pairs", "cycles", "outputs", "mixed")
-few = settings(max_examples=max(settings().max_examples // 5, 1))
+few = examples(1 / 5)
 
 
 @few

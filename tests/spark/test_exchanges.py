@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.engine.running import facts_of
 from tests.oracle.programs import FAMILIES, LAST, Case, arrivals
 from tests.spark.exchanges import exchanged, rows_of
 
 import eventide as ev
 
-FEWER = settings(max_examples=max(settings().max_examples // 3, 8))
+FEWER = examples(1 / 3)
 
 
 @pytest.mark.parametrize("family", sorted(FAMILIES))

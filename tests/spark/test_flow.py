@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.engine.session_cases import SESSION_FAMILIES, SessionCase, batch_of, session_cases
 from tests.engine.test_golden import GOLDEN
 from tests.spark.flows import Given, Local, cut, span, streamed, units_of
@@ -28,7 +29,7 @@ from eventide.spark.flow import flow_of
 from eventide.spark.units import Unit
 
 Locate = Callable[[str], Path]
-FEWER = settings(max_examples=max(settings().max_examples // 4, 8))
+FEWER = examples(1 / 4)
 
 
 @st.composite

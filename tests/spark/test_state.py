@@ -8,8 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.spark.configured import RULES
 
 import eventide as ev
@@ -66,7 +67,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small")
-@settings(max_examples=max(settings().max_examples // 4, 8))
+@examples(1 / 4)
 @given(st.lists(st.booleans(), min_size=1, max_size=8))
 def test_what_is_lost_is_built_again(losses: list[bool]) -> None:
     """A worker that dies before a batch changes nothing: the rows are those of one that lives."""

@@ -9,8 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.engine.running import facts_of
 from tests.engine.session_cases import SessionCase, batch_of, session_cases
 from tests.engine.test_swap import THEN, two_programs
@@ -106,7 +107,7 @@ def compare(texts: tuple[str, str], batches: Sequence[Sequence[Given]], moment: 
     return True
 
 
-@settings(max_examples=max(settings().max_examples // 2, 8))
+@examples(1 / 2)
 @given(data=st.data())
 def test_buckets_give_what_one_session_gives(data: st.DataObject) -> None:
     family = data.draw(st.sampled_from(("hierarchies", "statics", "durations", "delays", "pairs", "mixed", "domains")))
