@@ -27,13 +27,15 @@ SMALL = {
     "users": ["--only", "starting", "--only", "staged", "--seeds", "1", "--vessels", "30"],
     "incremental": ["--scale", "0.001", "--windows", "1", "2", "--shares", "5", "--hours", "5"],
 }
+LONG = {"signals", "spark"}  # even then
 
 
 def test_every_benchmark_is_tried() -> None:
     assert set(benchmarks()) == set(SMALL)
 
 
-@pytest.mark.parametrize("name", sorted(SMALL))
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ())
+                                  for name in sorted(SMALL)])
 def test_it_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     main = load(benchmarks()[name])
     capsys.readouterr()

@@ -18,6 +18,7 @@ from eventide.cli.demo import DEMOS
 from eventide.program import load
 
 FEW = {"toy": 20, "netbill": 1, "city": 5, "activity": 2}
+TRIED = [pytest.param(name, marks=pytest.mark.slow if name != "toy" else ()) for name in FEW]
 
 
 class Told:
@@ -35,7 +36,7 @@ class Told:
 
 
 @pytest.mark.usefixtures("spark")
-@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("name", TRIED)
 def test_a_domain(name: str, tmp_path: Path) -> None:
     application, told = APPLICATIONS[name], Told()
     demonstrate(Show(application, generated(application, FEW[name], "entities"), "A few", tmp_path, "entity"), told)
@@ -51,6 +52,7 @@ def test_a_domain(name: str, tmp_path: Path) -> None:
     assert "to do the same by hand" in told.texts[-1]
 
 
+@pytest.mark.slow
 def test_six_hours_at_sea(spark: Any, tmp_path: Path) -> None:
     told = Told()
     work = maritime_demo.run(tmp_path, told, vessels=80, seed=2)

@@ -46,6 +46,7 @@ def _rows(folder: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(text))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("spark")
 def test_files_of_a_provider(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _feed(tmp_path / "feed.csv")

@@ -87,6 +87,7 @@ def test_the_default_is_one_of_the_list() -> None:
     assert demo.DEFAULT in demo.DEMOS
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("spark")
 def test_a_demonstration_can_be_repeated_by_hand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

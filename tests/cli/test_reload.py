@@ -117,8 +117,9 @@ def test_rules_that_are_being_written_are_not_read_yet(folder: Path, monkeypatch
                                                         capsys: pytest.CaptureFixture[str]) -> None:
     """An editor may empty a file, and then write it: what is there between the two is no set of rules."""
     half = RULES.splitlines(keepends=True)[1]
-    monkeypatch.setattr("eventide.cli.reload.SETTLED", 5)
-    feed(monkeypatch, FIRST, rules(half, seconds_ago=0), "win|15|15|bob\n", rules(MORE), "win|16|16|bob\n", SECOND)
+    monkeypatch.setattr("eventide.cli.reload.SETTLED", 3600)
+    feed(monkeypatch, FIRST, rules(half, seconds_ago=0), "win|15|15|bob\n", rules(MORE, seconds_ago=7200),
+         "win|16|16|bob\n", SECOND)
     assert follow() == 0
     assert (folder / "out.csv").read_text().startswith(TOLD)
     assert capsys.readouterr().err.count("the rules were read again") == 1

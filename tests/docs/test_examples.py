@@ -18,11 +18,11 @@ WIDTH = 80
 EXAMPLES = {block.text.split("eventide ")[-1].split()[0]: block.text
             for block in blocks((ROOT / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8"))
             if block.language == "sh"}
-SPARK = pytest.mark.spark
+MARKS = {"demo": (pytest.mark.spark, pytest.mark.slow), "stream": (pytest.mark.spark, pytest.mark.slow)}
 LARGE = {"bench"}  # takes minutes; tests/test_benchmarks.py runs all benchmarks small
 
 
-@pytest.mark.parametrize("command", [pytest.param(name, marks=SPARK if name in ("demo", "stream") else ())
+@pytest.mark.parametrize("command", [pytest.param(name, marks=MARKS.get(name, ()))
                                      for name in EXAMPLES if name not in LARGE])
 def test_example(command: str, tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()

@@ -12,10 +12,12 @@ from tests.errors.catalogue import cases
 
 PAGES = pages()
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+LONG = {"docs/how-to/run-a-stream.md"}  # starts several streams; run-on-spark.md starts none
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+@pytest.mark.parametrize("page", [pytest.param(page, id=name, marks=pytest.mark.slow if name in LONG else ())
+                                  for page, name in zip(PAGES, NAMES, strict=True)])
 def test_snippets(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     problems = list(run_page(page, tmp_path))

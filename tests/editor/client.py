@@ -12,7 +12,7 @@ from queue import Empty, Queue
 from typing import Any
 
 Message = dict[str, Any]
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 class Editor:

@@ -125,7 +125,7 @@ def run_client(tmp_path: Path, *command: str) -> dict[str, Any]:
         pytest.skip("Node.js is not installed")
     stub = Path(__file__).with_name("vscode_stub.js")
     run = subprocess.run([node, str(stub), str(FOLDER / "client.js"), str(tmp_path / "rules.ec"), *command],
-                         capture_output=True, text=True, timeout=60, check=False)
+                         capture_output=True, text=True, timeout=300, check=False)
     assert run.returncode == 0, run.stderr
     found: dict[str, Any] = json.loads(run.stdout)
     return found

@@ -27,7 +27,7 @@ FETCHED = Path(sys.prefix) / "cache" / "browser"
 NAMES = ("chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser", "google-chrome")
 PACKAGE = "chromium-headless-shell"
 BINARY = FETCHED / "usr" / "lib" / "chromium" / PACKAGE
-PATIENCE = 20.0
+PATIENCE = 120.0
 # The browser reads from descriptor 3 and writes to descriptor 4, whatever the numbers of the pipes are.
 START = """
 import fcntl, os, sys

@@ -13,7 +13,7 @@ from typing import Any
 import numba
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.effort import examples
 from tests.engine.session_cases import SESSION_FAMILIES, SessionCase, batch_of, session_cases
@@ -71,7 +71,7 @@ def test_changes(family: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("family", sorted(SESSION_FAMILIES))
-@settings(FEWER, max_examples=8)
+@examples(1 / 6)
 @given(data=st.data())
 def test_final(family: str, data: st.DataObject) -> None:
     """A final row is there from then on, and comes once; whatever one session knows to be settled is among them."""

@@ -16,7 +16,7 @@ import eventide as ev
 from eventide.errors import EventideError
 from eventide.spark.standalone import standalone
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 SCRIPT = """
 import json, sys
 import eventide as ev

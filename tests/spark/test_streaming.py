@@ -140,7 +140,8 @@ def test_other_rules_with_the_same_checkpoint_are_refused(tmp_path: Path, capsys
 
 
 @pytest.mark.usefixtures("spark")
-@pytest.mark.parametrize("damage", ["stream.json", "offsets", "state", "all of spark's"])
+@pytest.mark.parametrize("damage", ["offsets", *(pytest.param(part, marks=pytest.mark.slow)
+                                                 for part in ("stream.json", "state", "all of spark's"))])
 def test_a_broken_checkpoint(tmp_path: Path, damage: str, capsys: pytest.CaptureFixture[str]) -> None:
     """One message; and with the checkpoint put back the stream goes on where it was."""
     stream = Configured(tmp_path)
@@ -182,7 +183,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.usefixtures("spark")
-@pytest.mark.parametrize("full", ["out", "state"])
+@pytest.mark.parametrize("full", ["out", pytest.param("state", marks=pytest.mark.slow)])
 def test_a_disk_without_room(tmp_path: Path, small_disk: Path, full: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The batch fails with one message, and is there when there is room again."""
     stream = Configured(tmp_path / "stream")

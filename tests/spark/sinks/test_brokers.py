@@ -23,7 +23,7 @@ pytestmark = pytest.mark.spark
 def test_kafka_gets_values_keys_and_headers(spark: Any) -> None:
     kafka = Kafka()
     kafka.make("out")
-    settings = KafkaSink(kind="kafka", servers=kafka.servers, topic="out", key=["fluent", "args"], timeout=20)
+    settings = KafkaSink(kind="kafka", servers=kafka.servers, topic="out", key=["fluent", "args"], timeout=60)
     sink = open_sink(settings, "s")
     sink.check()
     sink.write(frame(spark, OPENED).coalesce(1), 4)
@@ -41,7 +41,7 @@ def test_kafka_gets_values_keys_and_headers(spark: Any) -> None:
 
 def test_mqtt_gets_messages(spark: Any, tmp_path: Path) -> None:
     with mosquitto(tmp_path) as port:
-        settings = MqttSink(kind="mqtt", host="127.0.0.1", port=port, topic="out", timeout=20)
+        settings = MqttSink(kind="mqtt", host="127.0.0.1", port=port, topic="out", timeout=60)
         listener = connected(settings, "listener")
         found: list[dict[str, Any]] = []
         ready = threading.Event()

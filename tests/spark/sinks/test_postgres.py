@@ -30,7 +30,7 @@ def rows_of(dsn: str, table: str, columns: str = "fluent, args, value, start, \"
 
 
 def sink(dsn: str, table: str, **more: Any) -> Any:
-    settings = PostgresSink(kind="postgres", dsn=dsn, table=table, timeout=5, **more)
+    settings = PostgresSink(kind="postgres", dsn=dsn, table=table, timeout=60, **more)
     return open_sink(settings, "stream-1")
 
 

@@ -18,7 +18,7 @@ from eventide.spark.sources.spool import segments, spooled
 
 def settings(port: int, folder: Path, **more: Any) -> MqttSource:
     return MqttSource(kind="mqtt", host="127.0.0.1", port=port, topics=["ships/+"], format="rtec",
-                      spool=folder / "spool", timeout=10, **more)
+                      spool=folder / "spool", timeout=60, **more)
 
 
 def publish(port: int, messages: Sequence[bytes]) -> None:
@@ -83,6 +83,7 @@ def test_nobody_answers(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_a_stream_of_messages_is_read_once_through_restarts(spark: Any, tmp_path: Path) -> None:
     with mosquitto(tmp_path) as port:
         feed = Feed(spark, settings(port, tmp_path, max_records=20), tmp_path / "state")

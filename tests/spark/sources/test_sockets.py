@@ -19,7 +19,7 @@ SENTENCE = b"!AIVDM,1,1,,B,177KQJ5000G?tO`K>RA1wUbN0TKH,0*5C"
 
 def test_lines_go_through_as_they_came(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        source = SocketSource(kind="socket", host="127.0.0.1", port=server.getsockname()[1], spool=tmp_path, timeout=10)
+        source = SocketSource(kind="socket", host="127.0.0.1", port=server.getsockname()[1], spool=tmp_path, timeout=60)
         reader = SocketReader(source)
         start = reader.initialOffset()
         with server.accept()[0] as first:
