@@ -83,6 +83,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         effort.shuffle(items, config.option.shuffle)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Iterator[Any]:
+    """What a test reports may hold halves of characters, which cannot be sent from one process to another."""
+    return encodable((yield))
+
+
+def encodable(data: Any) -> Any:
+    """The same data; halves of characters in its texts are written out."""
+    if isinstance(data, dict):
+        return {encodable(key): encodable(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [encodable(value) for value in data]
+    return data.encode("utf-8", "backslashreplace").decode() if isinstance(data, str) else data
+
+
 def shared_folder() -> Path | None:
     """The folder of reference data and answers: `$EVENTIDE_SHARED`, or `shared` beside the checkout."""
     folder = Path(os.environ.get("EVENTIDE_SHARED") or ROOT.parent / "shared")

@@ -26,10 +26,10 @@ def diagnostic(
 
 
 def printable(text: str) -> str:
-    """The text with NUL and halves of characters written out, so that it can be printed and saved.
+    r"""The text with NUL and halves of characters written out, so that it can be printed and saved.
 
     >>> printable("the program does not know \ud800")
-    'the program does not know \\\\ud800'
+    'the program does not know \\ud800'
     """
     return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
 
