@@ -85,7 +85,7 @@ def _places(flow: Flow) -> dict[str, tuple[int, int | None]]:
 
 
 def _inputs(flow: Flow) -> Mapping[str, Retained]:
-    return flow.program.session(window=flow.window).inputs
+    return flow.program.session(window=flow.window, start=flow.start).inputs
 
 
 def _unlike(was: Retained, now: Retained | None) -> Iterator[str]:
