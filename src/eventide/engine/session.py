@@ -228,7 +228,7 @@ class Session:
         for name, kept in self._state.inputs.items():
             due = kept.due(query)
             if due is not None:
-                due, too_late = self._accepted(name, due, low)
+                due, too_late = self._accepted(name, due, low, query)
                 late.extend(too_late)
                 if len(due):
                     operations[name] = due
@@ -243,7 +243,7 @@ class Session:
             lambda: pa.concat_tables([LATE.empty_table(), *(now._listed(name, rows) for name, rows in late)]),
             lambda name: _news(name, update))
 
-    def _accepted(self, name: str, rows: Batch, low: int) -> tuple[Batch, list[tuple[str, Batch]]]:
+    def _accepted(self, name: str, rows: Batch, low: int, query: int) -> tuple[Batch, list[tuple[str, Batch]]]:
         """The operations that still count; late intervals with their part inside the window."""
         assert self.start is not None
         if rows.end is None and rows.oldest > max(low - 1, self.start):
@@ -263,6 +263,10 @@ class Session:
         rows = replace(rows, copies=None)
         if rows.end is not None:
             rows = replace(rows, time=np.maximum(rows.time, first_point(max(low, self.start + 1), tick)))
+            early = rows.time > query  # of a window without a time-point: it begins at the next one
+            if early.any():
+                self._state.inputs[name].hand_in(rows.take(early))
+                rows = rows.take(~early)
         return rows, listed
 
     def _listed(self, name: str, rows: Batch) -> pa.Table:
