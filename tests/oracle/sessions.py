@@ -59,7 +59,7 @@ class SlowSession:
             raise ev.EventideError(f"the session is at {self.query}, after {to}")
         self.query = to
         self.counts.queries += 1
-        ready = [o for o in self._waiting if o.arrival <= to and min(time_points(o.fact)) <= to]
+        ready = [o for o in self._waiting if o.arrival <= to and self._begin(o.fact) <= to]
         self._waiting = [o for o in self._waiting if o not in ready]
         late = [o.fact for o in sorted(ready, key=lambda o: o.arrival) if not self._apply(o)]
         before, self._rows = self._rows, self._evaluated()
@@ -92,6 +92,13 @@ class SlowSession:
         else:
             self.counts.unmatched += 1
         return True
+
+    def _begin(self, fact: Fact) -> int:
+        """The first time-point of a fact; of a period, the first inside the window, for which it may have to wait."""
+        points = time_points(fact)
+        if fact[0] != "interval" or self.window is None or points[0] >= self.query - self.window + 1:
+            return points[0]
+        return self._first(fact) if self._first(fact) in points else points[0]
 
     def _first(self, fact: Fact) -> int:
         """The first time of the window; of a period, the first time-point."""

@@ -43,11 +43,12 @@ def evaluate_windows(
     """Per query time q the one-window answer over the facts, given with their arrivals, that have arrived by q.
 
     A fact is too late if its time has left the window at the first query time that sees it; an interval that
-    straddles the window then counts with its part inside. Facts that arrive after `end` are not read.
+    straddles the window then counts with its part inside, and waits where that part begins after the query time.
+    Facts that arrive after `end` are not read.
     """
     queries = query_times(start, end, step)
     accepted = [(kept, arrival) for fact, arrival in facts if arrival <= end
-                for kept in on_time(fact, next(q for q in queries if q >= arrival) - window, Grid(tick))]
+                for kept in on_time(fact, [q for q in queries if q >= arrival], window, Grid(tick))]
     answers = {}
     for query in queries:
         seen = [fact for fact, arrival in accepted if arrival <= query]
@@ -56,17 +57,20 @@ def evaluate_windows(
     return answers
 
 
-def on_time(fact: Fact, forgotten: int, grid: Grid) -> list[Fact]:
-    """The part of a fact after `forgotten`: all, none, or the rest of an interval."""
-    if fact[0] == "event":
-        return [fact] if fact[3] > forgotten else []
-    if fact[0] == "point":
-        return [fact] if fact[4] > forgotten else []
+def on_time(fact: Fact, queries: Sequence[int], window: int, grid: Grid) -> list[Fact]:
+    """The part of a fact inside the window of the first query time that sees it: all, none, or the rest of an interval."""
+    if fact[0] != "interval":
+        return [fact] if fact[3 if fact[0] == "event" else 4] > queries[0] - window else []
     kind, name, args, value, first, end = fact
-    if first > forgotten:
-        return [fact]
-    first = int(grid.next(forgotten))
-    return [(kind, name, args, value, first, end)] if end is None or first < end else []
+    for query in queries:
+        if first > query - window:
+            return [fact]
+        begin = int(grid.next(query - window))
+        if end is not None and begin >= end:
+            return []
+        if begin <= query:
+            return [(kind, name, args, value, begin, end)]
+    return []
 
 
 def clip(answer: Answer, query: int, window: int) -> Answer:
