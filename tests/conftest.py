@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from tests import effort
 from tests.executors import Executor, Local, OnSpark
+from xdist.scheduler import LoadFileScheduling
 
 from eventide.java import find_java
 
@@ -51,6 +52,22 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
             given.numprocesses = 2
         if given.numprocesses and given.dist == "no":
             given.dist, given.loadscopereorder = "loadfile", False
+
+
+class FromBothEnds(LoadFileScheduling):  # type: ignore[misc]
+    """Whole files for each process: the first one takes them from the front, where those of Spark are, the others from
+    the end. So one session of Spark serves nearly all tests, and no process waits for another."""
+
+    def _assign_work_unit(self, node: Any) -> None:
+        if node is not self.nodes[0]:
+            self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
+        super()._assign_work_unit(node)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FromBothEnds | None:
+    """How the tests are shared out, unless the user asks for another way."""
+    return FromBothEnds(config, log) if config.option.dist == "loadfile" else None
 
 
 def pytest_report_header() -> str:

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 PROFILE = "EVENTIDE_PROFILE"
-FEWEST = 4
+FEWEST = 3
 
 # The first example of a test may compile a kernel, so no example has a deadline.
 # A run says something about the change at hand: only the large profile tries other examples every time.
@@ -57,7 +57,8 @@ def choose(config: pytest.Config) -> None:
 
 def left_out(config: pytest.Config, item: pytest.Item) -> bool:
     """Whether this run has no place for a test."""
-    slow = item.get_closest_marker("slow") is not None
+    slow = item.get_closest_marker("slow") is not None or (
+        item.get_closest_marker("slow_on_spark") is not None and item.get_closest_marker("spark") is not None)
     if config.option.rest:
         return not slow and not getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
     return slow and profile() == "quick"

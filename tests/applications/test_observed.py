@@ -70,6 +70,7 @@ def test_files_of_a_provider(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "Silence of more than 10 min is a gap" in page and "harbour" in page and "reports were left out" in page
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("spark")
 def test_facts_of_sparse_traffic(tmp_path: Path, shared_data: Callable[[str], Path]) -> None:
     with gzip.open(shared_data("data/ais/baltic_2018-04-01.csv.gz"), "rt") as whole:

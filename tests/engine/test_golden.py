@@ -30,6 +30,7 @@ class Golden(NamedTuple):
     background: tuple[tuple[str, str], ...] = ()
 
 
+LARGE = ("ctm", "maritime", "netbill")
 CTM = ("abrupt_acceleration", "abrupt_deceleration", "internal_temperature_change", "noise_level_change",
        "passenger_density_change", "sharp_turn", "stop_enter_leave")
 GOLDEN = {
@@ -81,7 +82,8 @@ def found_by(executor: Executor, run: Run) -> tuple[list[Row], list[tuple[str, s
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="too much data for loops that are not compiled")
-@pytest.mark.parametrize("name", sorted(GOLDEN))
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow_on_spark if name in LARGE else ())
+                                  for name in sorted(GOLDEN)])
 def test_single_window(name: str, executor: Executor, shared_data: Locate) -> None:
     run, wanted = recorded(name, GOLDEN[name].setting, shared_data)
     rows, events = found_by(executor, run)
@@ -97,7 +99,9 @@ def known_arguments(name: str, args: str, time: int) -> tuple[str, tuple[str, ..
     return name, tuple(args.split("|")[:-1]), time
 
 
-@pytest.mark.parametrize(("name", "setting"), sorted(KNOWN))
+@pytest.mark.parametrize(("name", "setting"), [
+    pytest.param(name, setting, marks=pytest.mark.slow_on_spark if name != "toy" else ())
+    for name, setting in sorted(KNOWN)])
 def test_windows(name: str, setting: str, executor: Executor, shared_data: Locate) -> None:
     run, wanted = recorded(name, setting, shared_data)
     rows, _ = found_by(executor, run)

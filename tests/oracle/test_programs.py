@@ -9,6 +9,7 @@ from collections import defaultdict
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.effort import examples
 
 from .interpreter import evaluate
 from .programs import FAMILIES, LAST, Case, arrivals, hierarchies
@@ -17,7 +18,7 @@ from .timeline import INF, Intervals, merge
 from .windows import clip, evaluate_windows
 
 UNTIL = 60
-QUICK = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(examples(1 / 2), suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -182,8 +182,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(place)], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("spark")
-@pytest.mark.parametrize("full", ["out", pytest.param("state", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("full", ["out", "state"])
 def test_a_disk_without_room(tmp_path: Path, small_disk: Path, full: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The batch fails with one message, and is there when there is room again."""
     stream = Configured(tmp_path / "stream")

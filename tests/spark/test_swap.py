@@ -227,6 +227,7 @@ def told_locally(files: Sequence[str], moment: int, folder: Path) -> list[Row]:
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 @pytest.mark.usefixtures("spark")
 def test_a_stream_goes_on_with_changed_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A batch that was begun and not finished belongs to the old rules, whose rows may be with a sink."""

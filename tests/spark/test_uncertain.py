@@ -141,6 +141,7 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: Any) ->
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 @pytest.mark.usefixtures("spark")
 def test_a_stream_that_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     """Late facts, corrections and retractions over two starts: the rows of a run over the whole, none twice."""

@@ -43,6 +43,7 @@ def test_every_message_is_read_once_through_restarts(spark: Any, kafka: Kafka, t
     assert [row.time for row in feed.run()] == list(range(150, 170))
 
 
+@pytest.mark.slow
 def test_a_batch_has_at_most_the_records_that_are_allowed(spark: Any, kafka: Kafka, tmp_path: Path) -> None:
     for partition in range(4):
         kafka.send("limited", lines(partition * 50, partition * 50 + 50), partition)
