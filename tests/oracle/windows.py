@@ -58,7 +58,7 @@ def evaluate_windows(
 
 
 def on_time(fact: Fact, queries: Sequence[int], window: int, grid: Grid) -> list[Fact]:
-    """The part of a fact inside the window of the first query time that sees it: all, none, or the rest of an interval."""
+    """What counts of a fact at the first query time that sees it: all, none, or the rest of an interval."""
     if fact[0] != "interval":
         return [fact] if fact[3 if fact[0] == "event" else 4] > queries[0] - window else []
     kind, name, args, value, first, end = fact
