@@ -49,6 +49,7 @@ def test_it_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
         assert claims[0]["claim"].partition(",")[0] in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_page_keeps_what_was_measured_before(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     small = ["--size", "2000", "--page", str(page)]

@@ -204,6 +204,7 @@ class TestFirstStart:
         assert len(done.stderr.splitlines()) < 12
         assert not checkout.venv.exists()
 
+    @pytest.mark.slow
     def test_a_version_that_the_registry_lacks(self, checkout: Checkout) -> None:
         (checkout.folder / "requirements.lock").write_text("stub==7\n")
         done = checkout.run("demo")
@@ -239,6 +240,7 @@ class TestFirstStart:
         assert "is not a virtual environment" in done.stderr
         assert (checkout.venv / "thesis.txt").read_text() == "years of work"
 
+    @pytest.mark.slow
     def test_two_starts_at_once_make_one_environment(self, checkout: Checkout) -> None:
         children = [checkout.start("hello"), checkout.start("hello")]
         errors = [child.communicate(timeout=120)[1] for child in children]
@@ -282,6 +284,7 @@ class TestLaterStarts:
         assert printed["stub"] == "1"
         assert printed["prefix"] == str(ready.venv)
 
+    @pytest.mark.slow
     def test_a_changed_lock_makes_the_environment_anew(self, checkout: Checkout) -> None:
         checkout.run("hello")
         (checkout.venv / "left over").touch()

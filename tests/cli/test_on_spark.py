@@ -190,6 +190,7 @@ def test_what_spark_cannot_do(text: str, told: str) -> None:
     assert spark_error(RuntimeError("something else")) is None
 
 
+@pytest.mark.slow
 def test_nothing_but_messages_from_a_session_of_its_own(folder: Path) -> None:
     Path("a.csv").write_text(BAD)
     command = [sys.executable, "-m", "eventide", "run", "rules.ec", "--events", "a.csv", "--engine", "spark",

@@ -39,6 +39,7 @@ def runners(modes: Modes) -> dict[str, Learner | Committee]:
 
 @given(size=st.sampled_from((20, 1000)), seed=st.integers(0, 3))
 @settings(max_examples=4)
+@pytest.mark.slow
 def test_the_best_of_what_was_tested_so_far_answers(size: int, seed: int) -> None:
     modes, examples = people()
     order = [examples.streams[at] for at in np.random.default_rng(seed).permutation(len(examples.streams))]

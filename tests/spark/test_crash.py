@@ -187,7 +187,7 @@ def same(stream: Configured, other: Configured) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 @pytest.mark.usefixtures("spark")
-@pytest.mark.parametrize(("kills", "files"), [(2, 8), pytest.param(10, 24, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("kills", "files"), [(1, 6), pytest.param(10, 24, marks=pytest.mark.slow)])
 def test_a_driver_that_is_killed_again_and_again(kills: int, files: int, tmp_path: Path) -> None:
     stream = Configured(tmp_path / "killed", RULES, files=2, delay=5, more=QUICK)
     rng = random.Random(7)

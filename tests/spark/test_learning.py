@@ -45,6 +45,7 @@ def test_streams_are_learnt_from_apart(spark: Any) -> None:
             wrong()
 
 
+@pytest.mark.slow
 def test_times_may_be_frames_of_videos(spark: Any) -> None:
     modes = "modeh(initiatedAt(rich(+p),+time))\nmodeh(terminatedAt(rich(+p),+time))\nmodeb(happensAt(win(+p),+time))"
     wins = spark.createDataFrame([("a", 1, "ann"), ("b", 4, "bob")], "video string, frame bigint, who string")

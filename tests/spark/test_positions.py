@@ -76,6 +76,7 @@ def test_steps_see_the_cleaned_positions_of_a_bucket(by_file: SparkSignals) -> N
     assert len(numbers) == 3 and sum(numbers) == by_file.read - sum(by_file.counts.values())
 
 
+@pytest.mark.slow
 def test_a_data_frame_in_pieces_and_a_run(feed: Path, spark: Any, tmp_path: Path) -> None:
     reports = read_positions(feed).positions.slice(0, 20_000)
     path = tmp_path / "feed.parquet"

@@ -214,6 +214,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixtur
         assert f"there is no folder {tmp_path}/in" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_broker_that_does_not_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stream = Configured(tmp_path)
     kafka = 'kind = "kafka"\nservers = "127.0.0.1:9"\ntopics = ["t"]\nformat = "rtec"\ntimeout = 1'

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from threading import Thread
 from typing import NoReturn
 
 from eventide.cli.main import INTERRUPTED, installed_version
@@ -23,12 +24,19 @@ def lsp() -> None:
         messages.say("eventide lsp waits for an editor on standard input; press Ctrl-C to leave")
     from eventide.editor.server import serve
 
-    signal.signal(signal.SIGINT, _leave)
+    # A handler in Python runs when the main thread next does something, and it may just have begun to wait.
+    came, comes = os.pipe()
+    os.set_blocking(comes, False)
+    signal.set_wakeup_fd(comes)
+    signal.signal(signal.SIGINT, lambda number, frame: None)
+    Thread(target=_leave, args=[came], daemon=True).start()
     serve(installed_version())
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the editor's end of the pipe may be gone
 
 
-def _leave(number: int, frame: object) -> NoReturn:
-    """End at once: the thread that waits for the next message cannot be asked to stop; there is nothing to lose."""
+def _leave(came: int) -> NoReturn:
+    """Wait for Ctrl-C and end at once: the thread that waits for the next message cannot be asked to stop; there is
+    nothing to lose."""
+    os.read(came, 1)
     messages.problem("interrupted")
     os._exit(INTERRUPTED)

@@ -88,6 +88,7 @@ def test_a_topic_that_was_made_anew_is_noticed(kafka: Kafka) -> None:
     reader.stop()
 
 
+@pytest.mark.slow
 def test_a_broker_that_does_not_answer_gives_one_clear_message(spark: Any, tmp_path: Path) -> None:
     port = free_port()
     source = KafkaSource(kind="kafka", servers=f"127.0.0.1:{port}", topics=["t"], timeout=1)
