@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tests.effort import profile
 
 from eventide.cli.bench import benchmarks, load
 from eventide.cli.main import main as command
@@ -28,14 +27,14 @@ SMALL = {
     "users": ["--only", "starting", "--only", "staged", "--seeds", "1", "--vessels", "30"],
     "incremental": ["--scale", "0.001", "--windows", "1", "2", "--shares", "5", "--hours", "5"],
 }
-LONG = {"signals", "spark"}  # even then
+QUICK = {"event_calculus", "formats"}  # one of an engine, one of files
 
 
 def test_every_benchmark_is_tried() -> None:
     assert set(benchmarks()) == set(SMALL)
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ())
+@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow)
                                   for name in sorted(SMALL)])
 def test_it_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     main = load(benchmarks()[name])
@@ -44,7 +43,7 @@ def test_it_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     claims = json.loads(capsys.readouterr().out)
     assert claims
     assert all(set(c) == {"claim", "value", "unit", "target", "rival", "ratio", "holds"} for c in claims)
-    if name == "formats" or (name != "spark" and profile() != "quick"):  # that of Spark starts it several times
+    if name != "spark":  # whose every run starts Spark several times
         assert not main(SMALL[name])
         assert claims[0]["claim"].partition(",")[0] in capsys.readouterr().out
 

@@ -300,6 +300,7 @@ class TestLaterStarts:
         assert (checkout.venv / "kept").exists()
         assert checkout.run("hello").stderr == ""
 
+    @pytest.mark.slow
     def test_an_environment_that_lost_its_packages_is_made_anew(self, ready: Checkout) -> None:
         for packages in ready.venv.glob("lib/python*/site-packages"):
             shutil.rmtree(packages)

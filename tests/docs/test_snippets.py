@@ -24,7 +24,9 @@ def test_snippets(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert not problems, "\n\n".join(problems)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+# the page of errors runs every case of the catalogue once more
+@pytest.mark.parametrize("page", [pytest.param(page, marks=pytest.mark.slow if page.name == "errors.md" else ())
+                                  for page in PAGES], ids=NAMES)
 def test_generated_parts(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert filled(text) == text, "write them anew: python -m tests.docs.generated"

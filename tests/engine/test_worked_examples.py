@@ -50,7 +50,7 @@ def test_fleet(shared_data: Locate) -> None:
     assert sorted((r["fluent"], r["args"], r["value"], r["start"], r["end"]) for r in rows.to_pylist()) == wanted
 
 
-@pytest.mark.parametrize(("loop", "last"), [("immune", 200), ("phage", 100)])
+@pytest.mark.parametrize(("loop", "last"), [pytest.param("immune", 200, marks=pytest.mark.slow), ("phage", 100)])
 def test_biology(loop: str, last: int, shared_data: Locate, tmp_path: Path) -> None:
     wanted: dict[str, set[tuple[str, str, str, int, int]]] = defaultdict(set)
     with shared_data(f"data/applications/biology/golden_{loop}_{last}.csv").open(newline="") as text:

@@ -69,6 +69,7 @@ def test_farther_stations_make_reports_less_sure(sea: Any, scenes: Any) -> None:
         assert np.array_equal(sure, again.points[fluent].probs)
 
 
+@pytest.mark.slow
 def test_claims_and_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main = load(benchmarks()["probability"])
     assert not main(["--only", "sea", "--vessels", "40", "--seeds", "1", "--stations", "9", "--plots", str(tmp_path)])

@@ -51,6 +51,7 @@ def test_windows(emit: Any, spark: Any) -> None:
     assert plain(run(program, events, **options)) == plain(local)
 
 
+@pytest.mark.slow
 def test_windows_of_pairs(spark: Any) -> None:
     program = ev.parse(PAIRS)
     events = {"near": spark.createDataFrame([(2, "a", "b", 9, "true"), (3, "c", "a", 7, "true")],

@@ -102,7 +102,7 @@ WINDOWS = {"maritime": [(3600, 3600), (7200, 1800)], "netbill": [(10, 10), (40, 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="too much data for loops that are not compiled")
 @pytest.mark.parametrize(("name", "window", "step"), [
-    pytest.param(name, *sizes, marks=pytest.mark.slow if name == "ctm" or sizes != WINDOWS[name][0] else ())
+    pytest.param(name, *sizes, marks=pytest.mark.slow if name in ("caviar", "ctm") or sizes != WINDOWS[name][0] else ())
     for name in WINDOWS for sizes in WINDOWS[name]])
 def test_applications(name: str, window: int, step: int, shared_data: Locate) -> None:
     golden = GOLDEN[name]

@@ -25,6 +25,7 @@ def spread(spark: Any, tables: Mapping[str, pa.Table], parts: int) -> list[Any]:
     return [spark.createDataFrame(timed).repartition(parts), always]
 
 
+@pytest.mark.slow
 def test_streams_are_learnt_from_apart(spark: Any) -> None:
     data = activity.generate(4, 200, 3, seed=1)
     tables = tables_of(data)

@@ -53,7 +53,7 @@ def rows(table: pa.Table) -> list[tuple[Any, ...]]:
     return sorted(tuple(row.values()) for row in table.to_pylist())
 
 
-@pytest.mark.parametrize("buckets", [1, 2, 7])
+@pytest.mark.parametrize("buckets", [1, 2, pytest.param(7, marks=pytest.mark.slow)])
 def test_proximity(frame: Any, tracks: Tracks, buckets: int) -> None:
     expected = rows(proximity(tracks.table()))
     assert len(expected) > 30

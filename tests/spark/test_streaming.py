@@ -70,6 +70,7 @@ def test_a_stream_in_pieces_gives_the_rows_of_a_run_over_the_whole(tmp_path: Pat
 
 
 @pytest.mark.usefixtures("spark")
+@pytest.mark.slow
 def test_final_rows_are_there_once_and_for_ever(tmp_path: Path) -> None:
     """Over two starts: whatever ended before the last window, as a run over everything has it, and nothing twice."""
     stream = Configured(tmp_path, window=20, emit="final")
@@ -87,6 +88,7 @@ def test_final_rows_are_there_once_and_for_ever(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("spark")
+@pytest.mark.slow
 def test_programs_that_combine_entities(tmp_path: Path) -> None:
     stream = Configured(tmp_path, PAIRS, files=2)
     stream.feed("slows|2|2|ann\nslows|4|4|bob\nslows|6|6|eve\n")

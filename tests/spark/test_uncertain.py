@@ -167,6 +167,7 @@ def test_a_stream_that_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_a_streaming_frame(spark: Any, tmp_path: Path) -> None:
     """`ev.spark.stream` with rules that combine entities: changes with probabilities, and late facts without."""
     program = ev.parse(RICH + """
