@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -19,5 +21,6 @@ def test_ruff() -> None:
     run("ruff", "check", ".")
 
 
+@pytest.mark.slow
 def test_mypy() -> None:
     run("mypy")
