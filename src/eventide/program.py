@@ -24,6 +24,7 @@ from eventide.analysis.passes import PASSES, Pass, analyse
 from eventide.analysis.patterns import leaf_count, name_of
 from eventide.analysis.uncertainty import uncertain_rules, without_probabilities
 from eventide.engine.answers import facts_of
+from eventide.engine.background import add_background
 from eventide.engine.bounds import Bound, bounds_of
 from eventide.engine.checkpoint import Reader
 from eventide.engine.formerly import former_of
@@ -115,7 +116,9 @@ class Program:
     def explain_plan(self) -> str:
         """The plan as an indented tree, level by level."""
         self.require_sound()
-        return to_text(self.model.plan)
+        model = self.model
+        background = f"background\n{to_text(model.background)}\n" if model.background.strata else ""
+        return f"{background}{to_text(model.plan)}"
 
     def explain_spark(self) -> str:
         """How the program is spread over buckets of entities on Spark: stages, what owns rows, what is sent.
@@ -233,6 +236,10 @@ class Program:
             self._load_table(store, f"{name}/{arity}", columns, len(rows))
         for name, relation in self._tables.items():
             self._load_table(store, f"{name}/{len(relation.columns)}", list(relation.columns), len(relation))
+        try:
+            add_background(store, self.model.background)
+        except RuleError as error:
+            raise self.placed(error) from error
         return store
 
     def _column_types(self, template: str) -> list[str]:

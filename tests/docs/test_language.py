@@ -27,8 +27,8 @@ REFUSED = {
     "duplicate-definition": f"{RISE} collectIntervals(h(_)=true). holdsFor(f(X)=true, I) :- holdsFor(h(X)=true, I).",
     "initially-without-domain": "initially(f(X)=true). terminatedAt(f(X)=true, T) :- happensAt(e(X), T).",
     "complement-without-domain": f"{RISE} holdsFor(g(X)=true, I) :- holdsFor(f(X)=true, J), complement_all([J], I).",
-    "recursive-definition": "a(X, Y) :- b(X, Y). a(X, Z) :- b(X, Y), a(Y, Z). b(x, y).\n"
-                            "initiatedAt(f(X)=true, T) :- happensAt(e(X, Y), T), a(X, Y).",
+    "recursive-definition": "a(X) :- b(X, Y), \\+ a(Y). b(x, y).\n"
+                            "initiatedAt(f(X)=true, T) :- happensAt(e(X), T), a(X).",
     "too-many-conditions": f"initiatedAt(f(X)=true, T) :- happensAt(e(X, V), T){', V > 1' * 200}.",
     "bad-number": "limit(9223372036854775808).",
     "fluent-as-event": f"{RISE} initiatedAt(g(X)=true, T) :- happensAt(f(X), T).",

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from eventide.algebra.expressions import CONSTANTS
+from eventide.analysis.knowledge import FACTS
 from eventide.analysis.model import BUILT_IN_TESTS, Clause, Model
 from eventide.analysis.patterns import variables_in
 from eventide.analysis.types import Slot, head_slots, slots_of
@@ -23,14 +24,12 @@ def find_clashes(model: Model) -> None:
     A variable that is also tested otherwise, or that two conditions share, may hold words that never get as far.
     """
     for clause in model.clauses:
-        needed = dict(_computed(clause.body)) | dict.fromkeys(variables_in(clause.delay), clause.span)
-        tested = set(_tested(clause.body))
-        slots = [pair for condition in clause.body for pair in slots_of(condition)]
-        shared = Counter(leaf.name for _, leaf in slots if isinstance(leaf, Variable))
-        for slot, leaf in slots:
-            if isinstance(leaf, Variable) and leaf.name in needed and leaf.name not in tested and \
-                    shared[leaf.name] == 1:
-                model.numeric.setdefault(slot, needed[leaf.name])
+        _find_numeric(model, clause)
+    relations, known = model.of_kind("background"), -1
+    while known < len(model.numeric):  # what is asked of a relation is asked of what it is made of
+        known = len(model.numeric)
+        for clause in relations:
+            _find_numeric(model, clause)
     for clause in model.of_kind("initiated", "initial", "delay", "static", "event"):
         _words_of_rule(model, clause)
     for (name, arity), facts in model.knowledge.facts.items():
@@ -38,8 +37,24 @@ def find_clashes(model: Model) -> None:
             slot = ("t", f"{name}/{arity}", i)
             word = next((fact[i] for fact in facts if slot in model.numeric and _is_word(fact[i])), None)
             if word is not None:
-                model.report("warning", "type-clash", f"argument {i + 1} of {name}/{arity} is used as a number here, "
+                shown = f"{name.removesuffix(FACTS)}/{arity}"
+                model.report("warning", "type-clash", f"argument {i + 1} of {shown} is used as a number here, "
                              f"but a fact has {_shown(word)}", model.numeric[slot], _hint(word))
+
+
+def _find_numeric(model: Model, clause: Clause) -> None:
+    """Add the arguments of the conditions of a clause that it computes with."""
+    needed = dict(_computed(clause.body)) | dict.fromkeys(variables_in(clause.delay), clause.span)
+    if clause.kind == "background":
+        needed |= {leaf.name: model.numeric[slot] for slot, leaf in head_slots(clause)
+                   if isinstance(leaf, Variable) and slot in model.numeric}
+    tested = set(_tested(clause.body))
+    slots = [pair for condition in clause.body for pair in slots_of(condition)]
+    shared = Counter(leaf.name for _, leaf in slots if isinstance(leaf, Variable))
+    for slot, leaf in slots:
+        if isinstance(leaf, Variable) and leaf.name in needed and leaf.name not in tested and \
+                shared[leaf.name] == 1:
+            model.numeric.setdefault(slot, needed[leaf.name])
 
 
 def numbers_among_words(model: Model) -> set[Slot]:

@@ -319,6 +319,22 @@ class Compiler(Heads):
         self.model.origins[template] = tuple(numbers)
         return united(options)
 
+    def relation(self, template: str, clauses: list[Clause]) -> n.Node | None:
+        """A relation of background knowledge: the rows of its clauses."""
+        options: list[n.Node] = []
+        for clause in clauses:
+            compiler = BodyCompiler(self.model, self.sources, clause, None)
+            wanted = list(dict.fromkeys(variables_in(clause.leaves)))
+            try:
+                node = compiler.rows(clause.body, wanted=wanted)
+                if missing := [v for v in wanted if v not in n.names(node.fields)]:
+                    raise compiler.error("unsafe-variable", f"{compiler.head_text(missing)} of the head is bound by no "
+                                         "condition", compiler.head_place(missing), "use it in a condition")
+            except Rejected:
+                continue
+            options.append(self.shaped(node, clause.leaves, self.fields[template]))
+        return united(options) if options else None
+
     def initiations(self, kind: str, template: str) -> n.Node | None:
         """The points at which a fluent's values are initiated (deadlines included) or terminated, value last."""
         fields = self.fields[template]

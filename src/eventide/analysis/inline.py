@@ -1,13 +1,14 @@
-"""Bodies in normal form: background clauses inlined, equalities solved, disjunctions made into alternatives."""
+"""Bodies in normal form: definitions written out, equalities solved, disjunctions made into alternatives."""
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from operator import is_
 
+from eventide.analysis.knowledge import Knowledge, Predicate, list_name, listed, own_facts
 from eventide.analysis.patterns import fresh, rename, substitute, unify, variables_in
 from eventide.syntax.diagnostics import Diagnostic, Span
 from eventide.syntax.terms import Atom, Compound, ListTerm, Term, Variable, arguments_of, functor_of, is_ground
@@ -26,34 +27,6 @@ from eventide.syntax.trees import (
 )
 
 MOST_ALTERNATIVES = 512
-MOST_DEPTH = 60
-Predicate = tuple[str, int]
-
-
-@dataclass
-class Knowledge:
-    """Background clauses by predicate: ground facts are tables, the rest is inlined."""
-
-    clauses: dict[Predicate, list[BackgroundClause]] = field(default_factory=dict)
-    facts: dict[Predicate, list[tuple[Term, ...]]] = field(default_factory=dict)
-    functions: Mapping[str, int] = field(default_factory=dict)
-    """Registered functions by name: how many of their arguments are inputs."""
-    spans: dict[Predicate, Span | None] = field(default_factory=dict)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-
-    @staticmethod
-    def of(clauses: Sequence[BackgroundClause]) -> Knowledge:
-        """Sort clauses into facts and definitions."""
-        knowledge = Knowledge()
-        for clause in clauses:
-            predicate = functor_of(clause.head)
-            knowledge.spans.setdefault(predicate, clause.span)
-            if not clause.body and is_ground(clause.head):
-                knowledge.facts.setdefault(predicate, []).append(arguments_of(clause.head))
-            else:
-                knowledge.clauses.setdefault(predicate, []).append(clause)
-        return knowledge
-
 
 Alternatives = list[tuple[tuple[Term, ...], Body]]
 
@@ -66,17 +39,18 @@ class Inlined:
 
     def __init__(self) -> None:
         self._definitions: list[BackgroundClause] = []
-        self._tables: list[Predicate] = []
+        self._about: tuple[object, ...] = ()
         self._known: dict[int, tuple[Rule, Alternatives]] = {}
         self._asked: dict[int, tuple[Rule, Alternatives]] = {}
 
     def begin(self, knowledge: Knowledge) -> None:
         """A program is to be read: forget what its last reading did not ask for, and all if its definitions differ."""
         definitions = [clause for clauses in knowledge.clauses.values() for clause in clauses]
-        tables = [predicate for predicate in knowledge.clauses if predicate in knowledge.facts]
+        with_facts = [predicate for predicate in knowledge.clauses if predicate in knowledge.facts]
+        about = with_facts, knowledge.relations, knowledge.tabled, knowledge.tests, knowledge.refused
         same = len(definitions) == len(self._definitions) and all(map(is_, definitions, self._definitions))
-        self._known = self._asked if same and tables == self._tables and not knowledge.functions else {}
-        self._definitions, self._tables, self._asked = definitions, tables, {}
+        self._known = self._asked if same and about == self._about and not knowledge.functions else {}
+        self._definitions, self._about, self._asked = definitions, about, {}
 
     def alternatives(self, rule: Rule, inliner: Inliner, head: tuple[Term, ...], body: Body) -> Alternatives:
         """The alternatives of a rule, computed unless they are known."""
@@ -104,75 +78,104 @@ class Inliner:
         """The head's terms and a body without disjunctions and equalities, once for every alternative."""
         return [_renumbered(each) for each in self._alternatives(head, body)]
 
+    def relation(self, predicate: Predicate) -> Iterator[tuple[Span | None, tuple[Term, ...], Body]]:
+        """The clauses of a relation: the place of each, its head and its body, facts among them as a table."""
+        head = self._head_of(predicate)
+        clauses = self.knowledge.clauses[predicate]
+        call = Call(Compound(predicate[0], head) if head else Atom(predicate[0]), clauses[0].span)
+        options = self._options(call, predicate)
+        spans = [clause.span for clause in clauses]
+        for span, option in zip([*[spans[0]] * (len(options) - len(spans)), *spans], options, strict=True):
+            for each in map(_renumbered, self._solved(head, self._expand(option))):
+                yield span, *each
+
+    def _head_of(self, predicate: Predicate) -> tuple[Variable, ...]:
+        """Variables for the head of a relation, with the names that its clauses give them as far as these differ."""
+        names: list[str] = []
+        for place in range(predicate[1]):
+            heads = (arguments_of(clause.head)[place] for clause in self.knowledge.clauses[predicate])
+            given = (each.name for each in heads if isinstance(each, Variable) and not each.name.startswith("_"))
+            names.append(next((name for name in given if name not in names), f"Arg{place + 1}"))
+        return tuple(map(Variable, names))
+
     def _alternatives(self, head: tuple[Term, ...], body: Body) -> Alternatives:
-        result: Alternatives = []
-        for option in self._expand(self._inline(body, ())):
+        return list(self._solved(head, self._expand(self._inline(body))))
+
+    def _solved(self, head: tuple[Term, ...], options: Iterable[Body]) -> Iterator[tuple[tuple[Term, ...], Body]]:
+        for option in options:
             try:
-                result.append(self._solve(head, option, frozenset()))
+                yield self._solve(head, option, frozenset())
             except Unsatisfiable:
                 continue
-            if len(result) > MOST_ALTERNATIVES:
-                self._problem("too-many-alternatives", body,
-                              f"this rule has more than {MOST_ALTERNATIVES} alternatives once its definitions are "
-                              "written out", "split it, or give the definition as a table of facts")
-                break
-        return result
 
     def _problem(self, code: str, body: Body, message: str, hint: str) -> None:
         span = body[0].span if body else None
-        self.knowledge.diagnostics.append(Diagnostic("error", code, message, span, hint))
+        problem = Diagnostic("error", code, message, span, hint)
+        if problem not in self.knowledge.diagnostics:
+            self.knowledge.diagnostics.append(problem)
 
     # -- inlining -------------------------------------------------------------------------------------------
 
-    def _inline(self, body: Body, stack: tuple[Predicate, ...]) -> Body:
-        return tuple(item for condition in body for item in self._inline_one(condition, stack))
+    def _inline(self, body: Body) -> Body:
+        return tuple(item for condition in body for item in self._inline_one(condition))
 
-    def _inline_one(self, condition: Condition, stack: tuple[Predicate, ...]) -> Body:
+    def _inline_one(self, condition: Condition) -> Body:
         match condition:
             case Not(goals):
-                return (replace(condition, goals=self._inline(goals, stack)),)
+                return (replace(condition, goals=self._inline(goals)),)
             case Or(options):
-                return (replace(condition, alternatives=tuple(self._inline(option, stack) for option in options)),)
+                return (replace(condition, alternatives=tuple(self._inline(option) for option in options)),)
             case FindAll(_, goals):
-                return (replace(condition, goals=self._inline(goals, stack)),)
+                return (replace(condition, goals=self._inline(goals)),)
             case Call(predicate):
-                return self._call(condition, functor_of(predicate), stack)
+                return self._call(condition, functor_of(predicate))
             case Cut():
                 return ()
             case _:
                 return (condition,)
 
-    def _call(self, call: Call, predicate: Predicate, stack: tuple[Predicate, ...]) -> Body:
+    def _call(self, call: Call, predicate: Predicate) -> Body:
         arguments = arguments_of(call.predicate)
         if predicate in (("member", 2), ("memberchk", 2)) and isinstance(arguments[1], ListTerm):
+            items = listed(call)
+            if items is not None and items in self.knowledge.tabled:
+                return (Call(Compound(list_name(items), (arguments[0],)), call.span),)
             equalities = tuple((Compare("=", arguments[0], item, call.span),) for item in arguments[1].items)
             return (Or(equalities, call.span),)
         if predicate[0] in self.knowledge.functions:
             return self._function(call, predicate, arguments)
-        clauses = self.knowledge.clauses.get(predicate)
-        if clauses is None:
+        if predicate not in self.knowledge.clauses or predicate in self.knowledge.relations:
             return (call,)
-        if predicate in stack or len(stack) >= MOST_DEPTH:
-            self._problem("recursive-definition", (call,),
-                          f"{predicate[0]}/{predicate[1]} is defined through itself",
-                          "background knowledge must not be recursive: write it as a table of facts")
+        if predicate in self.knowledge.refused:
+            code, message, hint = self.knowledge.refused[predicate]
+            self._problem(code, (call,), message, hint)
             return (Call(Atom("fail"), call.span),)
+        options = self._options(call, predicate)
+        if predicate in self.knowledge.tests:
+            return (Not(tuple(Not(option, call.span) for option in options), call.span),)
+        return options[0] if len(options) == 1 else (Or(tuple(options), call.span),)
+
+    def _options(self, call: Call, predicate: Predicate) -> list[Body]:
+        """The clauses of a predicate, each as what it says of the arguments of a call."""
+        arguments = arguments_of(call.predicate)
         options: list[Body] = []
-        if predicate in self.knowledge.facts:
+        if predicate in self.knowledge.relations and self.knowledge.facts.keys() & {predicate, own_facts(predicate)}:
+            options.append((Call(Compound(own_facts(predicate)[0], arguments), call.span),))
+        elif predicate in self.knowledge.facts:
             options.append((call,))
         barred: list[Body] = []  # what a cut has already committed to
-        for clause in clauses:
+        for clause in self.knowledge.clauses[predicate]:
             renamed = fresh(clause)
             # the definition's own variables come first: they are replaced, and those of the rule keep their names
             equal = tuple(Compare("=", own, given, call.span)
                           for own, given in zip(arguments_of(renamed.head), arguments, strict=True))
             cut = next((i for i, c in enumerate(renamed.body) if isinstance(c, Cut)), None)
-            inner = self._inline(renamed.body, (*stack, predicate))
+            inner = self._inline(renamed.body)
             options.append((*equal, *(Not(b) for b in barred), *inner))
             if cut is not None:
-                prefix = self._inline(renamed.body[:cut], (*stack, predicate))
+                prefix = self._inline(renamed.body[:cut])
                 barred.append(fresh_but((*equal, *prefix), variables_in(arguments)))
-        return options[0] if len(options) == 1 else (Or(tuple(options), call.span),)
+        return options
 
     def _function(self, call: Call, predicate: Predicate, arguments: tuple[Term, ...]) -> Body:
         inputs = self.knowledge.functions[predicate[0]]
@@ -198,7 +201,7 @@ class Inliner:
             if total > MOST_ALTERNATIVES:
                 self._problem("too-many-alternatives", body,
                               f"this rule has more than {MOST_ALTERNATIVES} alternatives once its definitions are "
-                              "written out", "split it, or give the definition as a table of facts")
+                              "written out", "split it: let a definition or another rule have some of them")
                 return []
             parts.append(options)
         return [tuple(itertools.chain.from_iterable(choice)) for choice in itertools.product(*parts)]
@@ -223,7 +226,7 @@ class Inliner:
         result: list[Condition] = []
         for i, condition in enumerate(conditions):
             if isinstance(condition, Not):
-                scope = protected | _names(head, conditions[:i], conditions[i + 1:])
+                scope = protected | _names(head, tuple(each for each in conditions if not _of_one(each, condition)))
                 try:
                     _, goals = self._solve((), condition.goals, scope)
                 except Unsatisfiable:
@@ -277,6 +280,12 @@ def _renumbered(alternative: tuple[tuple[Term, ...], Body]) -> tuple[tuple[Term,
             numbered[name] = Variable(f"{title}#{counts[title]}")
     head, body = alternative
     return rename(head, numbered), rename(body, numbered)
+
+
+def _of_one(one: Condition, other: Condition) -> bool:
+    """Whether two conditions are the same, or alternatives of one negation, whose variables are each one's own."""
+    return one is other or (isinstance(one, Not) and isinstance(other, Not) and one.span is not None
+                            and one.span == other.span)
 
 
 def _names(*trees: object) -> frozenset[str]:

@@ -10,7 +10,8 @@ from typing import Literal
 
 from eventide.algebra.expressions import ARITHMETIC
 from eventide.algebra.nodes import Output, Plan
-from eventide.analysis.inline import Inlined, Knowledge, Predicate
+from eventide.analysis.inline import Inlined
+from eventide.analysis.knowledge import Knowledge, Predicate
 from eventide.analysis.patterns import fill, flatten, name_of, variables_in
 from eventide.syntax.diagnostics import Diagnostic, Severity, Span
 from eventide.syntax.printer import term_text
@@ -18,7 +19,7 @@ from eventide.syntax.terms import Compound, ListTerm, Term, Variable, is_ground
 from eventide.syntax.trees import Body, FindAll, Happens, Not, Rule
 
 ClauseKind = Literal["initiated", "terminated", "static", "event", "initial", "delay", "postponable", "grounding",
-                     "event_grounding", "runs"]
+                     "event_grounding", "runs", "background"]
 InputKind = Literal["event", "interval", "point"]
 Lookup = Callable[[Predicate, tuple[Term, ...]], list[tuple[Term, ...]] | None]
 BUILT_IN_TESTS = {("number", 1), ("integer", 1), ("float", 1), ("atom", 1), ("true", 0), ("fail", 0), ("false", 0),
@@ -81,6 +82,8 @@ class Model:
     constants: dict[str, list[Term]] = field(default_factory=dict)
     open_types: set[str] = field(default_factory=set)
     plan: Plan = field(default_factory=lambda: Plan(()))
+    background: Plan = field(default_factory=lambda: Plan(()))
+    """The relations of background knowledge: they are evaluated once, before anything else, and are tables then."""
     outputs: list[Output] = field(default_factory=list)
     numeric: dict[tuple[str, str, int], Span | None] = field(default_factory=dict)
     component: dict[str, int] = field(default_factory=dict)

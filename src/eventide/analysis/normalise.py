@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from eventide.analysis.inline import Inliner, Knowledge
+from eventide.analysis.inline import Inliner
+from eventide.analysis.knowledge import Knowledge, calls_in, list_name
 from eventide.analysis.model import Clause, ClauseKind, Model, are_plain, time_number
 from eventide.analysis.patterns import flatten, pair_leaves, substitute, variables_in
+from eventide.analysis.relations import choose_relations
+from eventide.analysis.types import table_name
 from eventide.syntax.sizes import too_long
 from eventide.syntax.terms import Atom, Term, Variable, functor_of
 from eventide.syntax.trees import (
@@ -44,6 +47,12 @@ def normalise(model: Model) -> None:
     """Fill `clauses`, `knowledge`, `dynamic` and the declared part of `inputs`."""
     model.knowledge = Knowledge.of([r for r in model.rules if isinstance(r, BackgroundClause)])
     model.knowledge.functions = model.functions
+    model.knowledge.dynamic = {functor_of(rule.subject) for rule in model.rules
+                               if isinstance(rule, Declaration) and rule.name == "dynamicDomain"
+                               and not isinstance(rule.subject, FluentValue)}
+    bodies = [rule.body for rule in model.rules if not isinstance(rule, BackgroundClause | Declaration)]
+    choose_relations(model.knowledge, bodies)
+    _add_lists(model)
     inliner = Inliner(model.knowledge)
     model.inlined.begin(model.knowledge)
     for rule in model.rules:
@@ -51,7 +60,31 @@ def normalise(model: Model) -> None:
             _declare(model, rule)
         elif not isinstance(rule, BackgroundClause):
             _add(model, inliner, rule)
+    _add_relations(model, inliner)
     model.diagnostics.extend(model.knowledge.diagnostics)
+
+
+def _add_lists(model: Model) -> None:
+    """The lists of `member` that are tables."""
+    for items in model.knowledge.tabled:
+        model.knowledge.facts[list_name(items), 1] = [(item,) for item in items]
+
+
+def _add_relations(model: Model, inliner: Inliner) -> None:
+    """The clauses of the relations that rules ask for, and of those that these ask for."""
+    added: set[tuple[str, int]] = set()
+    for clause in model.clauses:  # those that are added here come by too
+        for predicate in dict.fromkeys(functor_of(call.predicate) for call in calls_in(clause.body)):
+            if predicate not in model.knowledge.relations or predicate in added:
+                continue
+            added.add(predicate)
+            for span, head, body in inliner.relation(predicate):
+                long = too_long(((_size(each), each.span) for each in body), span)
+                if long is not None:
+                    model.diagnostics.append(long)
+                    break
+                number = len(model.clauses)
+                model.clauses.append(Clause(number, "background", table_name(predicate), head, body, span=span))
 
 
 def _declare(model: Model, rule: Declaration) -> None:
@@ -123,8 +156,13 @@ def _size(condition: Condition) -> int:
         case IntervalOperation(inputs=inputs):
             return max(1, len(inputs) * (condition.operation != "union"))
         case Not(goals) | FindAll(_, goals):
-            return sum(map(_size, goals)) + 4 * (len(goals) > 1)
+            return 1 if _is_test(condition) else sum(map(_size, goals)) + 4 * (len(goals) > 1)
     return 1
+
+
+def _is_test(condition: Condition) -> bool:
+    """Whether a condition compares what is bound, so that it is one test whatever its length."""
+    return isinstance(condition, Compare) or (isinstance(condition, Not) and all(map(_is_test, condition.goals)))
 
 
 def _clause(model: Model, kind: ClauseKind, template: str, leaves: tuple[Term, ...], body: Body, third: Term,

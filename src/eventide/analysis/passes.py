@@ -13,6 +13,7 @@ from eventide.analysis.planning import compile_plan, simplify_plan
 from eventide.analysis.slips import find_slips
 from eventide.analysis.types import infer_types
 from eventide.analysis.unused import find_unused
+from eventide.syntax.collecting import without_pauses
 from eventide.syntax.diagnostics import Diagnostic
 from eventide.syntax.trees import Rule
 
@@ -47,8 +48,9 @@ def analyse(rules: Sequence[Rule], *, tables: Mapping[str, int] | None = None, l
         model.lookup = lookup
     if inlined is not None:
         model.inlined = inlined
-    for run in passes:
-        run(model)
-        if model.failed:
-            break
+    with without_pauses():
+        for run in passes:
+            run(model)
+            if model.failed:
+                break
     return model

@@ -21,6 +21,7 @@ UNITED = "all of "
 def compile_plan(model: Model) -> None:
     """Fill `plan`, `outputs`, `levels` and `cycles`."""
     compiler, fluents, events = compiler_of(model)
+    _add_background(compiler)
     definitions: dict[str, n.Node] = {}
     for template in fluents:
         if template in compiler.sources.simple:
@@ -37,6 +38,22 @@ def compile_plan(model: Model) -> None:
     _add_initiations(compiler, definitions)
     if all(d.severity != "error" or d.code == "missing-background" for d in model.diagnostics):
         _stratify(model, compiler, definitions)  # without its background a program cannot run, but can be looked at
+
+
+def _add_background(compiler: Compiler) -> None:
+    """The relations of background knowledge, in the order in which they can be evaluated."""
+    model, clauses = compiler.model, dict[str, list[Clause]]()
+    for clause in model.of_kind("background"):
+        clauses.setdefault(clause.template, []).append(clause)
+    for template, found in clauses.items():
+        compiler.fields_of(template, "t", found)
+    definitions = {template: node for template, found in clauses.items()
+                   if (node := compiler.relation(template, found)) is not None}
+    reads = {name: {each.name for each in n.nodes_in(node) if isinstance(each, n.Table)} & definitions.keys()
+             for name, node in definitions.items()}
+    model.background = n.Plan(tuple(
+        n.Stratum(level, tuple(n.Definition(name, definitions[name]) for name in members), is_cycle(members, reads))
+        for level, members in enumerate(components(reads), 1)))
 
 
 def _add_parts(compiler: Compiler, template: str, definitions: dict[str, n.Node]) -> None:

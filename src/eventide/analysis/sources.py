@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable, Sequence
 
 from eventide.algebra import nodes as n
-from eventide.analysis.inline import Predicate
+from eventide.analysis.knowledge import Predicate
 from eventide.analysis.model import Clause, Model, Rejected, are_plain, may_match, part_name
 from eventide.analysis.patterns import flatten, leaf_count, name_of, variables_in
 from eventide.analysis.types import table_name
@@ -152,7 +152,9 @@ class Sources:
                                       f"{term_text(argument)}", call.span, "background tables hold plain values")
                 return n.Unit()
         options: list[n.Node] = []
-        if predicate in self.model.knowledge.facts or self.model.tables.get(predicate[0]) == predicate[1]:
+        knowledge = self.model.knowledge
+        if predicate in knowledge.relations or predicate in knowledge.facts or \
+                self.model.tables.get(predicate[0]) == predicate[1]:
             options.append(self.scan(lambda fields: n.Table(name, fields), "t", name, arguments))
         if predicate in self.model.dynamic:
             domain = self.dynamic_domain(predicate)

@@ -77,7 +77,7 @@ def slots_of(condition: Condition) -> list[tuple[Slot, Term]]:
 
 def head_slots(clause: Clause) -> Iterator[tuple[Slot, Term]]:
     """The argument positions of a clause's head."""
-    kind = "e" if clause.kind in ("event", "event_grounding") else "f"
+    kind = "t" if clause.kind == "background" else "e" if clause.kind in ("event", "event_grounding") else "f"
     yield from (((kind, clause.template, i), leaf) for i, leaf in enumerate(clause.leaves))
     if clause.target is not None:
         yield ("f", clause.template, len(clause.leaves) - 1), clause.target
@@ -129,7 +129,7 @@ def infer_types(model: Model) -> None:
                     keyed.add(slot)
             if slot[0] == "f" and not model.is_point_event(slot[1]):
                 keyed.add(slot)
-        if clause.kind == "event":
+        if clause.kind in ("event", "background"):
             keyed.update(slot for slot, _ in head)
         computed = {target.name for target in _computed(clause.body) if isinstance(target, Variable)}
         keyed.update((clause.number, name) for name, count in relational.items()

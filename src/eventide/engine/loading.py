@@ -60,6 +60,8 @@ class Store:
     given: dict[str, Rows] = field(default_factory=dict)
     """Tables that whoever runs the program fills as it goes; they are not saved."""
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    rounds: dict[str, Array] = field(default_factory=dict)
+    """Of relations that are defined through themselves: how many of their rows each round of derivation knew."""
 
     def domain(self, type_: str) -> Domain:
         """The domain of a type, made when it is first asked for."""

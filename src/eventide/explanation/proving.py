@@ -17,6 +17,7 @@ from eventide.analysis.bodies import Step, Tally
 from eventide.analysis.model import Clause, Rejected
 from eventide.analysis.patterns import fill, flatten, name_of, pair_leaves, substitute, variables_in
 from eventide.engine.relation import Rows
+from eventide.explanation.derived import from_background
 from eventide.explanation.following import Follower, head_binding
 from eventide.explanation.proof import AppliedRule, Kind, Reason
 from eventide.explanation.witnesses import witness
@@ -360,7 +361,7 @@ class Proofs(ABC):
                 found = yield witness(self, node, row)
                 return found or Reason("background", worded(ground))
             case Call():
-                return Reason("background", worded(ground))
+                return (yield from_background(self, ground))
             case Compare() | Is() | Function():
                 return Reason("test", worded(ground))
         return self.unknown(worded(ground))

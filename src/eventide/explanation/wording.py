@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
+from eventide.analysis.knowledge import FACTS, LIST
 from eventide.analysis.patterns import rename, variables_in
 from eventide.syntax.printer import condition_text, term_text
-from eventide.syntax.terms import Term, Variable
-from eventide.syntax.trees import Condition
+from eventide.syntax.terms import Compound, Term, Variable
+from eventide.syntax.trees import Call, Condition
 
 
 def worded(condition: Condition) -> str:
@@ -23,7 +25,16 @@ def worded(condition: Condition) -> str:
     titles = Counter(map(_title, names))
     shown = {name: Variable(_title(name), anonymous=name.startswith("_")) for name in names
              if name.startswith("_") or titles[_title(name)] == 1}
-    return condition_text(rename(condition, shown))
+    said = condition_text(rename(condition, shown))
+    if isinstance(condition, Call) and isinstance(condition.predicate, Compound):
+        name = condition.predicate.functor
+        if name.startswith(LIST):
+            (item,) = rename(condition, shown).predicate.args  # type: ignore[union-attr]
+            return f"member({term_text(item)}, {name[len(LIST):].rpartition(' ')[0]})"
+        if name.endswith(FACTS):
+            return condition_text(replace(condition, predicate=replace(
+                rename(condition, shown).predicate, functor=name.removesuffix(FACTS))))  # type: ignore[arg-type]
+    return said
 
 
 def bindings_text(binding: Mapping[str, Term]) -> dict[str, str]:

@@ -80,6 +80,7 @@ class Case:
         plan = n.needed_for(program.model.plan, wanted)
         self.run = _AllInputs(plan, (), whole.store, whole.built, whole.open_types, settings)
         self.streams = self.run.accepted()
+        self.rounds = whole.store.rounds
         self.checked: dict[object, bool] = {}
         """What was asked of all the data, and the answers."""
         self.compiler, _, _ = compiler_of(self.model)

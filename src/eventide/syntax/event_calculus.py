@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from math import isfinite
 
+from eventide.syntax.collecting import without_pauses
 from eventide.syntax.diagnostics import Diagnostic, Span
 from eventide.syntax.heads import HeadReader
 from eventide.syntax.printer import term_text
@@ -66,6 +67,11 @@ def parse(text: str, source: str = "<text>", recent: Recent | None = None) -> Pa
                                         ^^^^^^^^^^^^^^^^^^^
         hint: did you mean 'happensAt'?
     """
+    with without_pauses():
+        return _parsed(text, source, recent)
+
+
+def _parsed(text: str, source: str, recent: Recent | None) -> ParsedProgram:
     clauses, problems = read_clauses(text, source, recent.reading if recent is not None else None)
     defined = frozenset(functor_of(clause.head) for clause in clauses if isinstance(clause.head, Atom | Compound))
     heads = HeadReader(problems, defined)
