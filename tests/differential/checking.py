@@ -110,8 +110,11 @@ def check_together(cases: Sequence[Case], names: Collection[str], found: Finding
                 elif isinstance(outcome, Exception):
                     differences.append((case, Difference(name, crash(outcome), f"crash {type(outcome).__name__}")))
                 else:
-                    differences += [(case, d) for d in judged(
-                        name, outcome, Asking(LANGUAGES[language].reference(case), found), found)]
+                    try:
+                        differences += [(case, d) for d in judged(
+                            name, outcome, Asking(LANGUAGES[language].reference(case), found), found)]
+                    except Silent:
+                        found.refusals[name, "the interpreter cannot say"] += 1
     return differences
 
 

@@ -25,6 +25,7 @@ from tests.oracle.programs import (
 from tests.oracle.sessions import Operation, time_points
 from tests.oracle.store import Fact
 
+from eventide.engine.relation import first_point
 from eventide.formats.facts import Facts
 
 MOST_FACTS = 24
@@ -208,6 +209,9 @@ def regular_cases(draw: DrawFn, family: str, timely: bool) -> SessionCase:
     queries = [case.start + step * (i + 1) for i in range(draw(st.integers(2, 6)))]
     facts = case.facts[:MOST_FACTS]
     if timely:
+        first = first_point(case.start + 1, case.tick)
+        # of others no time-point is inside
+        facts = [fact for fact in facts if fact[0] != "interval" or fact[5] is None or fact[5] > first]
         timed = draw(arrivals(facts, window, step, case.start))
     else:
         timed = [(fact, draw(st.sampled_from(arrivals_of(fact, window, queries)))) for fact in facts]

@@ -172,6 +172,19 @@ def test_a_broken_checkpoint(tmp_path: Path, damage: str, capsys: pytest.Capture
     assert stream.out() == stream.local()
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("spark")
+def test_a_first_batch_that_was_not_finished_begins_again(tmp_path: Path) -> None:
+    stream = Configured(tmp_path)
+    stream.feed(FIRST)
+    assert stream.run() == 0
+    for log in "commits", "offsets":  # as if it had been killed before anything was written but the state
+        shutil.rmtree(tmp_path / "state" / "spark" / log)
+    stream.feed(SECOND)
+    assert stream.run() == 0
+    assert stream.out() == stream.local()
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of four megabytes."""

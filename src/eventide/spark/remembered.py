@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,6 +62,12 @@ def last_batch(folder: Path) -> int:
 def is_pending(folder: Path) -> bool:
     """Whether a batch was begun and is not done: its rows may be with some of the sinks."""
     return _last(folder / SPARK / "offsets") > last_batch(folder)
+
+
+def begin_again(folder: Path) -> None:
+    """Before the first batch is done: drop the state that it left when it was killed: Spark refuses to begin on it."""
+    if last_batch(folder) < 0 and _last(folder / SPARK / "offsets") <= 0:
+        shutil.rmtree(folder / SPARK / "state", ignore_errors=True)
 
 
 def _last(logs: Path) -> int:

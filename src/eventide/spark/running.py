@@ -30,7 +30,15 @@ from eventide.spark.identity import (
 from eventide.spark.operations import Batch, Figures, Reporter, count_of
 from eventide.spark.operator import READ, STATE, Shipped
 from eventide.spark.partitioning import to_text
-from eventide.spark.remembered import is_pending, keep_flow, known_flow, last_batch, last_flow, without_past
+from eventide.spark.remembered import (
+    begin_again,
+    is_pending,
+    keep_flow,
+    known_flow,
+    last_batch,
+    last_flow,
+    without_past,
+)
 from eventide.spark.sinks import Sink, open_sink
 from eventide.spark.sources import check_source, open_source
 from eventide.spark.start import start
@@ -284,6 +292,7 @@ class Stream:
     def _started(self, once: bool) -> Any:
         source, shipped = self._config.source, Shipped(self._flow)
         options = {"time_unit": source.time_unit, "column_types": source.column_types}
+        begin_again(self._folder)
         rows = piece_rows(open_source(self._spark, source), shipped, options)
         writer = staged(rows, shipped, self._name).writeStream.outputMode("append").foreachBatch(self._batch).option(
             "checkpointLocation", str(self._folder / SPARK))
