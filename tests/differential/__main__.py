@@ -13,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 
+from eventide.engine.relation import Space
+
 from .cases import Case, write_case
 from .checking import Difference, Findings, check, check_together
 from .languages import LANGUAGES, read_case
@@ -37,7 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--show", type=int, help="print the case of a number")
     parser.add_argument("--keep", type=Path, default=None, help="write what fails here, made small")
     parser.add_argument("--most", type=int, default=5, help="how many differences of one sort are made small")
+    parser.add_argument("--packed", type=int, metavar="BITS", help="number tuples whose codes and time are wider")
     options = parser.parse_args(arguments)
+    if options.packed is not None:
+        Space.packed = options.packed  # the processes inherit it, except those of Spark
     names = options.paths or [name for name, path in PATHS.items() if not path.slow]
     if options.case is not None:
         return one_case(read_case(options.case), names)

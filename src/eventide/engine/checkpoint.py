@@ -24,15 +24,17 @@ from eventide.engine.domains import Value
 from eventide.engine.incremental import Evaluation, Saved, State
 from eventide.engine.loading import Store
 from eventide.engine.recognition import Counts, Settings
-from eventide.engine.relation import Relation, Rows, Space, Timeline, Values
+from eventide.engine.relation import WORD, Relation, Rows, Space, Timeline, Values
 from eventide.engine.retained import Batch, Retained
+from eventide.engine.tuples import Tuples
 from eventide.engine.upkeep import Maintained
 from eventide.errors import ArrayError, InputError
 from eventide.kernels.arrays import Intervals, check_intervals, check_points, check_same_length
+from eventide.kernels.numbering import Pairs
 from eventide.syntax.terms import Atom, Compound, Number, Term
 
 MAGIC = b"eventide session"
-VERSION = 1
+VERSION = 2
 _DIGEST = 32
 _RESULTS = ("relations", "points", "fired", "tables", "settled", "saved")
 _BATCH = tuple(f.name for f in fields(Batch) if f.name not in ("columns", "ordered"))
@@ -165,6 +167,8 @@ def write(program: str, store: Store, snapshot: Snapshot) -> bytes:
         "timeline": None if snapshot.timeline is None else asdict(snapshot.timeline),
         "domains": {name: {"values": domain.values, "width": domain.width}
                     for name, domain in sorted(store.domains.items())},
+        "tuples": [(types, out.array(pairs.left), out.array(pairs.right))
+                   for types, pairs in sorted(store.domains.tuples.pairs.items())],
         "state": out.state(snapshot.state)}
     columns = [pa.LargeListArray.from_arrays(pa.array([0, len(values)], pa.int64()), values) for values in out.arrays]
     batch = pa.record_batch(columns, names=[str(number) for number in range(len(columns))])
@@ -282,6 +286,20 @@ class Reader:
         for name, domain in store.domains.items():
             if saved[name]["width"] is not None:
                 domain.lay_out(saved[name]["width"])
+        store.domains.tuples = Tuples()
+        known = store.domains.tuples.pairs
+        for types, left, right in self._header["tuples"]:  # a shorter one comes before those that begin with it
+            pairs = Pairs(self._array(left), self._array(right, length=len(self._array(left))))
+            before = tuple(types[:-1])
+            sizes = len(known[before]) if before in known else self._size(store, types[0]), self._size(store, types[-1])
+            for column, size in zip((pairs.left, pairs.right), sizes, strict=True):
+                if len(pairs) and not 0 <= column.min() <= column.max() < size:
+                    raise ValueError(f"unknown values in tuples of {', '.join(types)}")
+            known[tuple(types)] = pairs
+
+    @staticmethod
+    def _size(store: Store, type_: str) -> int:
+        return 1 << WORD if type_ == n.STAMP else len(store.domains[type_])
 
     # The parts, each checked so far that no kernel can be led astray.
 
@@ -319,7 +337,7 @@ class Reader:
         relation = Relation(space, _fields(given["fields"]),
                             Intervals(self._array(given["starts"]), self._array(given["ends"])))
         check_intervals("intervals", relation.intervals)
-        space.shifts(relation.fields)
+        space.unpack(relation.fields, relation.intervals.starts)  # raises if it has tuples without a number
         return relation
 
     def _saved(self, given: Mapping[str, Any]) -> Saved:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eventide.algebra.nodes import Field
+from eventide.algebra.nodes import Field, names
 from eventide.engine.relation import Relation, Rows, Space
 from eventide.kernels.arrays import Array, Mask
 from eventide.kernels.intervals import clip, union
@@ -59,9 +59,8 @@ class Front:
             come = clip(new.intervals, self.times, timeline.mask, timeline.shift, trusted=True)
         else:
             assert self.column is not None
-            at = [f.name for f in old.fields].index(self.column.name)
-            place, width = space.shifts(old.fields)[at], space.width(self.column.type)
-            kept, gone, come = (cut_at(a, timeline.shift, place, width, self.times, before=before, trusted=True)
+            place, width, times = space.by_key(old.fields, names(old.fields).index(self.column.name), self.times)
+            kept, gone, come = (cut_at(a, timeline.shift, place, width, times, before=before, trusted=True)
                                 for a, before in ((old.intervals, True), (old.intervals, False),
                                                   (new.intervals, False)))
         return (Relation(space, old.fields, union(kept, come, trusted=True)),

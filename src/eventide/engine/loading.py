@@ -12,6 +12,7 @@ import numpy.typing as npt
 from eventide.algebra.nodes import NUMBER, TIME, UNUSED, Field, Fields
 from eventide.engine.domains import Domain
 from eventide.engine.relation import Relation, Rows, Space, Values, from_unsorted, pack_with, runs_of
+from eventide.engine.tuples import Domains
 from eventide.formats.facts import Coded, Column, FactTable, chosen
 from eventide.kernels.arrays import Array, Mask
 from eventide.kernels.sorting import is_sorted, order
@@ -53,7 +54,7 @@ class Store:
     `unmatched` counts retractions of facts that were not there.
     """
 
-    domains: dict[str, Domain] = field(default_factory=dict)
+    domains: Domains = field(default_factory=Domains)
     streams: dict[str, Stream] = field(default_factory=dict)
     tables: dict[str, Rows] = field(default_factory=dict)
     unmatched: int = 0

@@ -182,7 +182,7 @@ def _attach(run: Executor, node: n.Attach) -> Result:
         return child.extend([(node.field, np.broadcast_to(np.int64(code), (child.length,)))])
     starts, ends = (append_field(run.space, node.fields, g, code)
                     for g in (child.intervals.starts, child.intervals.ends))
-    return Relation(run.space, node.fields, Intervals(starts, ends))
+    return from_unsorted(run.space, node.fields, starts, ends, injective=True)
 
 
 @operator(n.Copy)

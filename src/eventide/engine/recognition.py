@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eventide.algebra.nodes import Output, Plan, references_of
+from eventide.algebra.nodes import Always, Inertia, Output, Plan, nodes_in, references_of
 from eventide.engine.answers import SCHEMA, output_table
 from eventide.engine.domains import GrowthError, more_room
 from eventide.engine.executor import Executor, PlanIndex
@@ -104,7 +105,7 @@ class Recognition:
         news = max((stream.last_news() for stream in store.streams.values() if len(stream)), default=None)
         extent = Extent.of(replace(settings, window=None, step=None), span, news)
         self.start, self.end, self.query = extent.start, extent.end, extent.start + extent.window
-        self._low, self._high = span if span is not None else (0, 0)
+        self._low, self._high = span if span is not None else (self.start, self.start)
         self._read = {name for stratum in plan.strata for definition in stratum.definitions
                       for name in references_of(definition.body)}
 
@@ -135,9 +136,8 @@ class Recognition:
         while True:
             for name, domain in self.store.domains.items():
                 domain.fix(spare if name in self.open_types else 0)
-            low = min(self._low, self.start, self.settings.initially_at)
-            timeline = Timeline.covering(low, max(self._high, query, self.settings.initially_at),
-                                         tick=self.settings.tick, start=self.start, until=query,
+            low, high = self._span(query)
+            timeline = Timeline.covering(low, high, tick=self.settings.tick, start=self.start, until=query,
                                          initially_at=self.settings.initially_at)
             space = Space(self.store.domains, timeline)
             executor = self.executor_over(space, streams)
@@ -147,6 +147,20 @@ class Recognition:
             except GrowthError as growth:
                 spare = more_room(spare, growth)
                 self.open_types = self.open_types | {str(growth)}
+
+    def _span(self, query: int) -> tuple[int, int]:
+        """From where to where the timeline goes: over the facts, and to when something begins without them."""
+        if not self.reads_beginning:
+            return self._low, max(self._high, query)
+        begins = max(self.start, self.settings.initially_at)
+        return min(self._low, self.start), max(self._high, query, begins)
+
+    @cached_property
+    def reads_beginning(self) -> bool:
+        """Whether something holds from the start of the run on."""
+        bodies = [definition.body for stratum in self.plan.strata for definition in stratum.definitions]
+        return any(isinstance(node, Always) or (isinstance(node, Inertia) and node.initial)
+                   for node in nodes_in(*bodies))
 
     def executor_over(self, space: Space, streams: Mapping[str, Stream]) -> Executor:
         """An executor that knows what it is given: of these facts, those that the plan reads."""

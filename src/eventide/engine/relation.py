@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from eventide.algebra.nodes import STAMP, TIME, Field, Fields, names
-from eventide.engine.domains import Domain
+from eventide.engine.tuples import Domains, Tuples
 from eventide.errors import RangeError
 from eventide.kernels.arrays import Array, Intervals, Mask, empty
 from eventide.kernels.intervals import coalesce
@@ -81,13 +81,20 @@ def start_before(time: int, tick: int) -> int:
 
 
 class Space:
-    """The domains and the timeline of a run: how rows are packed into points."""
+    """The domains and the timeline of a run: how rows are packed into points.
 
-    def __init__(self, domains: Mapping[str, Domain], timeline: Timeline) -> None:
+    The codes of a key lie side by side above the time. Where that would be too wide, a key is the number of its tuple:
+    then its width is that of how many tuples there are.
+    """
+
+    packed: ClassVar[int] = WORD
+    """How wide points may be whose codes lie side by side."""
+
+    def __init__(self, domains: Domains, timeline: Timeline) -> None:
         self.domains = domains
         self.timeline = timeline
         self._widths = {name: domain.width for name, domain in domains.items()} | {STAMP: timeline.shift}
-        self._shifts: dict[int, tuple[Fields, list[int]]] = {}
+        self._layouts: dict[int, tuple[Fields, Layout]] = {}
 
     def width(self, type_: str) -> int:
         """The bits of a column of a type."""
@@ -97,28 +104,85 @@ class Space:
         assert width is not None, f"domain {type_} has no layout yet"
         return width
 
-    def shifts(self, fields: Fields) -> list[int]:
-        """How far left each field stands in a packed point; raises if they do not fit together with the time."""
-        known = self._shifts.get(id(fields))  # with the fields beside it, so that the id stays theirs
+    def layout(self, fields: Fields) -> Layout:
+        """How rows with these columns are packed."""
+        known = self._layouts.get(id(fields))  # with the fields beside it, so that the id stays theirs
         if known is not None:
             return known[1]
         at = self.timeline.shift
-        result = []
-        for field in reversed(fields):
-            result.append(at)
-            at += self.width(field.type)
-        if at > WORD:
-            sizes = ", ".join(f"{f.name}: {len(self.domains[f.type])} values" if f.type in self.domains
-                              else f"{f.name}: {self.width(f.type)} bits" for f in fields)
-            raise RangeError(
-                f"the key ({sizes}) needs {at - self.timeline.shift} bits and time {self.timeline.shift}, "
-                f"together more than {WORD}; shorten the time span, or declare a coarser unit of time")
-        result.reverse()
-        self._shifts[id(fields)] = fields, result
-        return result
+        shifts = []
+        widths = [self.width(field.type) for field in fields]
+        for width in reversed(widths):
+            shifts.append(at)
+            at += width
+        layout = Layout(tuple(reversed(shifts)), tuple(widths)) if at <= self.packed or len(fields) < 2 else \
+            Layout((self.timeline.shift,), (), tuple(field.type for field in fields), self.domains.tuples)
+        if not layout.numbered and at > WORD:
+            raise self._too_wide(f"{len(self.domains[fields[0].type])} values" if fields[0].type in self.domains
+                                 else "time-points")
+        self._layouts[id(fields)] = fields, layout
+        return layout
+
+    def _too_wide(self, what: str) -> RangeError:
+        return RangeError(f"{what} and a time of {self.timeline.shift} bits need together more than {WORD} bits; "
+                          "shorten the time span, or declare a coarser unit of time")
+
+    def pack(self, fields: Fields, columns: Sequence[Values], length: int, time: Array | None = None) -> Array:
+        """The points of rows, given by columns: the fields in order, then the time (0 if there is none)."""
+        layout = self.layout(fields)
+        if layout.numbered:
+            tuples = self.domains.tuples
+            numbers = tuples.number(layout.types, [np.ascontiguousarray(np.broadcast_to(column, (length,)))
+                                                   for column in columns])
+            if tuples.count(layout.types) > 1 << (WORD - self.timeline.shift):
+                raise self._too_wide(f"{tuples.count(layout.types)} combinations of values")
+            packed = numbers << np.int64(self.timeline.shift)
+            return packed if time is None else packed | time
+        found = time
+        for column, shift, width in zip(columns, layout.shifts, layout.widths, strict=True):
+            if width:
+                part = np.left_shift(column, shift, dtype=np.int64)
+                found = part if found is None else np.bitwise_or(found, part)
+        return np.zeros(length, np.int64) if found is None else found
+
+    def unpack(self, fields: Fields, points: Array) -> list[Values]:
+        """The columns of packed points."""
+        layout = self.layout(fields)
+        if layout.numbered:
+            return list(self.domains.tuples.columns(layout.types, points >> np.int64(self.timeline.shift)))
+        return [bits(points, shift, width) for shift, width in zip(layout.shifts, layout.widths, strict=True)]
 
     def key_bits(self, fields: Fields) -> int:
-        return sum(self.width(field.type) for field in fields)
+        """How wide the keys of rows with these columns may be."""
+        layout = self.layout(fields)
+        return WORD - self.timeline.shift if layout.numbered else sum(layout.widths)
+
+    def by_key(self, fields: Fields, place: int, values: Array) -> tuple[int, int, Array]:
+        """Values by the codes of a column as values by a part of a packed point: its lowest bit, its width, the values.
+        """
+        layout = self.layout(fields)
+        if not layout.numbered:
+            return layout.shifts[place], layout.widths[place], values
+        number = self.domains.tuples.count(layout.types)
+        width = max(number - 1, 0).bit_length()
+        found = np.zeros(1 << width, np.int64)
+        found[:number] = values[self.domains.tuples.columns(layout.types, np.arange(number))[place]]
+        return self.timeline.shift, width, found
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How far left each column of a key is, and how wide; or the types of the tuples whose numbers are the keys."""
+
+    shifts: tuple[int, ...]
+    widths: tuple[int, ...]
+    types: tuple[str, ...] = ()
+    tuples: Tuples | None = None
+
+    @property
+    def numbered(self) -> bool:
+        """Whether a key is the number of a tuple."""
+        return bool(self.types)
 
 
 class Rows:
@@ -223,7 +287,7 @@ class Rows:
 def pack_rows(space: Space, rows: Rows, fields: Fields, *, timed: bool = False) -> Array:
     """The packed points of rows: the fields in order, then their time (or 0); packed where the columns come from."""
     root, index, there = rows.root((*names(fields), TIME) if timed else names(fields))
-    key = (there, tuple(space.shifts(fields)), tuple(space.width(field.type) for field in fields))
+    key = (there, space.layout(fields))
     packed = root._packed.get(key)
     if packed is None:
         if index is not None and 8 * index.shape[0] < root.length:
@@ -235,32 +299,25 @@ def pack_rows(space: Space, rows: Rows, fields: Fields, *, timed: bool = False) 
 
 def pack_with(space: Space, rows: Rows, fields: Fields, time: Array | None) -> Array:
     """The packed points of rows with the given times (0 if there are none)."""
-    shifts = space.shifts(fields)
-    packed: Array | None = None if time is None else time
-    for field, shift in zip(fields, shifts, strict=True):
-        if space.width(field.type) == 0:
-            continue
-        part = np.left_shift(rows.column(field.name), shift, dtype=np.int64)
-        packed = part if packed is None else np.bitwise_or(packed, part)
-    return np.zeros(rows.length, np.int64) if packed is None else packed
+    return space.pack(fields, [rows.column(field.name) for field in fields], rows.length, time)
 
 
 def append_field(space: Space, fields: Fields, points: Array, codes: Array | int) -> Array:
-    """Packed points with the last of `fields` put in between the others and the time."""
-    space.shifts(fields)  # raises if there is no room
-    width, timeline = space.width(fields[-1].type), space.timeline
+    """Packed points with the last of `fields` put in between the others and the time; in general no longer sorted."""
+    old, new, timeline = space.layout(fields[:-1]), space.layout(fields), space.timeline
+    mask = np.int64(timeline.mask)
+    if old.numbered or new.numbered:
+        columns = [*space.unpack(fields[:-1], points), np.asarray(codes)]
+        return space.pack(fields, columns, points.shape[0], points & mask)
+    width = new.widths[-1]
     if width == 0:
         return points
-    mask = np.int64(timeline.mask)
     return ((points & ~mask) << width) | (codes << np.int64(timeline.shift)) | (points & mask)
 
 
 def unpack(space: Space, fields: Fields, packed: Array) -> dict[str, Values]:
     """The codes of the fields of packed points."""
-    columns: dict[str, Values] = {}
-    for field, shift in zip(fields, space.shifts(fields), strict=True):
-        columns[field.name] = bits(packed, shift, space.width(field.type))
-    return columns
+    return dict(zip(names(fields), space.unpack(fields, packed), strict=True))
 
 
 class Relation:
@@ -287,9 +344,10 @@ class Relation:
 
     def codes(self, name: str) -> Array:
         """The codes of a column, one per interval."""
-        position = [field.name for field in self.fields].index(name)
-        shift = self.space.shifts(self.fields)[position]
-        return bits(self.intervals.starts, shift, self.space.width(self.fields[position].type))
+        place, layout = names(self.fields).index(name), self.space.layout(self.fields)
+        if layout.numbered:
+            return self.space.unpack(self.fields, self.intervals.starts)[place]
+        return bits(self.intervals.starts, layout.shifts[place], layout.widths[place])
 
     def rows(self) -> Rows:
         """One row per interval, without time."""
@@ -322,10 +380,14 @@ class Relation:
 
 def move(space: Space, old: Fields, new: Fields, points: Array) -> Array:
     """Packed points with their fields moved (or dropped); the time stays."""
-    space.shifts(new)  # raises if they do not fit
-    layout = [(shift, space.width(field.type)) for field, shift in zip(old, space.shifts(old), strict=True)]
-    place = {field.name: number for number, field in enumerate(old)}
-    return repack(points, [*layout, (0, space.timeline.shift)], [*(place[field.name] for field in new), len(old)])
+    was, now = space.layout(old), space.layout(new)
+    place = {name: number for number, name in enumerate(names(old))}
+    order_ = [place[name] for name in names(new)]
+    if was.numbered or now.numbered:
+        columns = space.unpack(old, points)
+        return space.pack(new, [columns[number] for number in order_], points.shape[0],
+                          points & np.int64(space.timeline.mask))
+    return repack(points, [*zip(was.shifts, was.widths, strict=True), (0, space.timeline.shift)], [*order_, len(old)])
 
 
 def from_unsorted(space: Space, fields: Fields, starts: Array, ends: Array, *, injective: bool = False) -> Relation:

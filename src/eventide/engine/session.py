@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from eventide.algebra.nodes import TIME, UNUSED, Fields, Inertia, Output, Plan
 from eventide.engine.answers import SCHEMA, CameAndWent, Row, Tables, output_table
-from eventide.engine.changes import reported
+from eventide.engine.changes import Carry, reported
 from eventide.engine.checkpoint import Reader, Snapshot, fingerprint, write
 from eventide.engine.domains import GrowthError, more_room
 from eventide.engine.exchange import Arrived, News, as_facts
@@ -35,6 +35,7 @@ from eventide.engine.relation import (
     Timeline,
     TimelineGrowth,
     first_point,
+    from_unsorted,
     pack_with,
     start_before,
     unpack,
@@ -43,7 +44,7 @@ from eventide.engine.retained import Batch, Retained
 from eventide.engine.swap import Former, Swap, listed_in, refuse_unknown, taken_over, with_pending
 from eventide.engine.upkeep import Maintained
 from eventide.errors import EventideError, InputError, RangeError
-from eventide.kernels.arrays import Array, Intervals
+from eventide.kernels.arrays import Array
 from eventide.kernels.inertia import check_ties
 from eventide.kernels.merging import differing
 
@@ -330,7 +331,7 @@ class Session:
         ends = [int(b.end.max()) for b in operations.values() if b.end is not None]
         ends += [found.last for found in news.values() if found.last is not None]
         high = max([query, settings.initially_at, *ends]) + self._ahead
-        low = min(self.start, settings.initially_at)
+        low = self.start
         old = self._space
         if old is not None and all(widths[name] <= (domains[name].width or 0) for name in widths):
             line = old.timeline
@@ -581,19 +582,28 @@ class _Moved:
         relations = {}
         for name, (columns, starts, ends) in self.relations.items():
             fields = state.relations[name].fields
-            relations[name] = Relation(space, fields, Intervals(packed(fields, columns, starts),
-                                                                packed(fields, columns, ends)))
+            relations[name] = from_unsorted(space, fields, *(packed(fields, columns, time) for time in (starts, ends)),
+                                            injective=True)
         saved = {}
         for name, parts in self.saved.items():
             fields, old = state.relations[name].fields[:-1], state.saved[name]
-            carry, waiting, marks = (packed(fields, columns, time) for columns, time in parts)
-            saved[name] = Saved(replace(old.carry, points=carry, waiting=waiting), replace(old.marks, points=marks),
-                                old.due if old.due == NEVER else old.due + later)
+            (carry, first), (waiting, second), (marks, third) = (
+                _in_order(packed(fields, columns, time)) for columns, time in parts)
+            saved[name] = Saved(
+                Carry(carry, old.carry.codes[first], old.carry.quiet[first], waiting, old.carry.rules[second]),
+                replace(old.marks, points=marks, codes=old.marks.codes[third]),
+                old.due if old.due == NEVER else old.due + later)
         inputs = {name: replace(kept, shared=None) for name, kept in state.inputs.items()}
         points, fired = ({name: _later(rows, later) for name, rows in part.items()}
                          for part in (state.points, state.fired))
         edges = {name: edge + later if edge else 0 for name, edge in state.edges.items()}
         return replace(state, inputs=inputs, relations=relations, saved=saved, points=points, fired=fired, edges=edges)
+
+
+def _in_order(points: Array) -> tuple[Array, Array]:
+    """Points in ascending order, and where each was."""
+    order = np.argsort(points, kind="stable")
+    return points[order], order
 
 
 def _later(rows: Rows, amount: int) -> Rows:

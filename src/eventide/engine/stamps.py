@@ -51,7 +51,7 @@ def _spread(run: Executor, node: n.Spread) -> Result:
     starts = append_field(space, node.fields, points, points & mask)
     time = starts & mask
     ends = starts | mask if node.size is None else starts - time + np.minimum(time + node.size + 1, mask)
-    return Relation(space, node.fields, Intervals(starts, ends))
+    return from_unsorted(space, node.fields, starts, ends, injective=True)
 
 
 def _until(run: Executor, rows: Rows, node: n.Spread, kept: n.Fields, until: Array) -> Relation:

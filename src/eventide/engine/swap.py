@@ -20,7 +20,6 @@ import pyarrow as pa
 from eventide.algebra import nodes as n
 from eventide.engine.answers import SCHEMA, Row, output_table
 from eventide.engine.changes import Carry, Marks, reported
-from eventide.engine.domains import Domain
 from eventide.engine.exchange import Arrived
 from eventide.engine.fronts import NEVER
 from eventide.engine.incremental import Saved, State
@@ -29,6 +28,7 @@ from eventide.engine.recoding import Codes, moved_input
 from eventide.engine.recognition import Counts, Settings
 from eventide.engine.relation import Relation, Rows, Space, Timeline, pack_with, unpack
 from eventide.engine.retained import Retained
+from eventide.engine.tuples import Domains
 from eventide.errors import InputError
 from eventide.kernels.arrays import Array, Intervals
 from eventide.syntax.terms import Term
@@ -60,7 +60,7 @@ class Swap:
 class Former:
     """A session before its rules are changed, as far as this is about what it holds."""
 
-    domains: Mapping[str, Domain]
+    domains: Domains
     timeline: Timeline | None
     state: State
     meanings: Mapping[str, str]

@@ -153,12 +153,10 @@ class MetricWorld:
 
     def _found_times(self, template: str, args: Args) -> Times:
         fields = fields_of(self.model, template)
-        key = 0
-        for field, shift, value in zip(fields, self.space.shifts(fields), args, strict=True):
-            code = self.space.domains[field.type].find(value)
-            if code < 0:
-                return Times([])
-            key |= code << shift
+        codes = [self.space.domains[field.type].find(value) for field, value in zip(fields, args, strict=True)]
+        if min(codes, default=0) < 0:
+            return Times([])
+        key = int(self.space.pack(fields, [np.array([code]) for code in codes], 1)[0])
         intervals, ranks = self._order.get(template, (self.run.relations[template].intervals, None))
         first, last = np.searchsorted(intervals.starts, [key, key | self.space.timeline.mask]).tolist()
         part = Intervals(intervals.starts[first:last], intervals.ends[first:last])

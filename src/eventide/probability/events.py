@@ -23,12 +23,12 @@ from eventide.engine.executor import Executor, PlanIndex
 from eventide.engine.joins import join_rows, relation_of_rows, rows_with_match, split
 from eventide.engine.loading import Stream, side_by_side
 from eventide.engine.operators import OPERATORS, Result
-from eventide.engine.relation import Rows, Space, append_field, move, pack_rows, pack_with, unpack
+from eventide.engine.relation import Rows, Space, append_field, distinct, move, pack_rows, pack_with, unpack
 from eventide.errors import RuleError
 from eventide.kernels.arrays import Array
 from eventide.kernels.formulas import persist
 from eventide.kernels.joins import contains, join
-from eventide.kernels.sorting import sort_points, unique
+from eventide.kernels.sorting import is_sorted, sort_points, sort_with_order, unique
 from eventide.probability.circuits import Circuits, Histories
 from eventide.probability.formulas import FALSE, TRUE, Formulas, certain
 from eventide.probability.ragged import spans
@@ -457,8 +457,7 @@ class _Simple:
         for breaks, broken in every:
             spread, at = self._spread(tracks, breaks)
             ended.append((spread, broken[at]))
-        width = self.space.width(self.value.type)
-        if width and (tracks[1:] >> shift + width == tracks[:-1] >> shift + width).any():
+        if len(distinct(self._without_value(tracks))) < len(tracks):
             spread, at = self._spread(tracks, self._without_value(points))
             another = spread != points[at]  # the beginning of a value ends the others
             ended.append((spread[another], found[at[another]]))
@@ -471,6 +470,9 @@ class _Simple:
         """Points of arguments alone, once for each value that these ever have, and which point each is."""
         mask = np.int64(self.timeline.mask)
         keys = self._without_value(tracks)
+        if not is_sorted(keys):
+            keys, permutation = sort_with_order(keys)
+            tracks = tracks[permutation]
         low = np.searchsorted(keys, points & ~mask, "left")
         count = np.searchsorted(keys, points & ~mask, "right") - low
         at = np.repeat(np.arange(points.shape[0]), count)

@@ -115,6 +115,11 @@ class UncertainRecognition(Recognition):
                 tables.append(self._event(executor, wanted, result))
         return pa.concat_tables(tables).unify_dictionaries()
 
+    @property
+    def reads_beginning(self) -> bool:
+        """A window goes on from what held before its first fact."""
+        return True
+
     def evaluated(self, streams: dict[str, Stream], start: int, query: int) -> UncertainExecutor:
         """The plan over these facts, all of which count, after a start and up to a query time."""
         self.start = start

@@ -179,7 +179,7 @@ def widened(segments: Segments, rows: Rows) -> Segments:
 def attached(segments: Segments, fields: Fields, code: int) -> Segments:
     """The stretches with one more column, which has the same value everywhere."""
     starts, ends = (append_field(segments.space, fields, p, code) for p in (segments.starts, segments.ends))
-    return Segments(segments.space, fields, segments.formulas, starts, ends, segments.literal, segments.own_entry)
+    return disjoint(segments.space, fields, segments.formulas, starts, ends, segments.literal, segments.own_entry)
 
 
 def copied(segments: Segments, field: Field, column: str) -> Segments:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from eventide.algebra.nodes import Fields, Output
 from eventide.engine.answers import arguments
-from eventide.engine.domains import Domain
 from eventide.engine.recognition import MOST_TIME
 from eventide.engine.relation import Rows, Space, Timeline, pack_with
+from eventide.engine.tuples import Domains
 from eventide.kernels.arrays import Array, Mask
 from eventide.probability.recognition import ROWS, Found
 
@@ -157,7 +157,7 @@ class Book:
         found.codes, found.numbers, found.size = list(self.codes), list(self.numbers), self.size
         return found
 
-    def table(self, domains: Mapping[str, Domain], rows: Stretches) -> pa.Table:
+    def table(self, domains: Domains, rows: Stretches) -> pa.Table:
         """Rows as they are reported."""
         place = np.empty(self.size, np.int64)
         result = np.full(self.size, -1, np.int64)
@@ -169,7 +169,7 @@ class Book:
             tables.append(self._table(domains, at, place[part.number], part))
         return pa.concat_tables(tables).unify_dictionaries()
 
-    def _table(self, domains: Mapping[str, Domain], at: int, place: Array, rows: Stretches) -> pa.Table:
+    def _table(self, domains: Domains, at: int, place: Array, rows: Stretches) -> pa.Table:
         wanted, fields = self.wanted[at], self.fields[at]
         columns = {field.name: codes[place] for field, codes in zip(fields, self.codes[at], strict=True)}
         keys = fields
