@@ -11,12 +11,13 @@ from tests.engine.world import World, fields
 from eventide.algebra.nodes import TIME, Field
 from eventide.engine.domains import Domain
 from eventide.engine.relation import Relation, Rows, Space, Timeline, distinct, move, pack_rows, runs_of, unpack
+from eventide.engine.tuples import Domains
 from eventide.errors import RangeError
 
 
 def space_of(*sizes: int, shift: int = 6) -> tuple[Space, tuple[Field, ...]]:
     """A space with one domain per column, of the given numbers of values."""
-    domains = {}
+    domains = Domains()
     for column, size in enumerate(sizes):
         domains[f"d{column}"] = domain = Domain(f"d{column}")
         domain.codes(range(size))
@@ -69,10 +70,25 @@ def test_a_key_of_all_63_bits() -> None:
     assert unpack(space, shape, packed)["c0"].tolist() == [0, 1023]
 
 
-def test_keys_and_times_that_do_not_fit_together() -> None:
+def test_keys_that_do_not_fit_beside_the_time_are_numbers_of_tuples() -> None:
     space, shape = space_of(1 << 10, 2, shift=53)
-    with pytest.raises(RangeError, match=r"the key \(c0: 1024 values, c1: 2 values\) needs 11 bits and time 53"):
-        space.shifts(shape)
+    rows = rows_of(shape, [1023, 7, 1023, 1023], [1, 0, 0, 1], times=[1, 2, 3, 4])
+    points = pack_rows(space, rows, shape, timed=True)
+    assert (points >> 53).tolist() == [0, 1, 2, 0] and (points & space.timeline.mask).tolist() == [1, 2, 3, 4]
+    assert unpack(space, shape, points)["c0"].tolist() == [1023, 7, 1023, 1023]
+    assert unpack(space, shape, points)["c1"].tolist() == [1, 0, 0, 1]
+    backwards = move(space, shape, shape[::-1], points)
+    assert unpack(space, shape[::-1], backwards)["c0"].tolist() == [1023, 7, 1023, 1023]
+    assert move(space, shape, shape[:1], points).tolist() == pack_rows(space, rows, shape[:1], timed=True).tolist()
+
+
+def test_what_does_not_fit_even_so_is_refused() -> None:
+    space, shape = space_of(1 << 11, shift=53)
+    with pytest.raises(RangeError, match="2048 values and a time of 53 bits need together more than 63"):
+        space.layout(shape)
+    space, shape = space_of(1 << 8, 2, shift=60)
+    with pytest.raises(RangeError, match="9 combinations of values and a time of 60 bits"):
+        pack_rows(space, rows_of(shape, list(range(9)), [0] * 9, times=[1] * 9), shape, timed=True)
 
 
 def test_moving_fields() -> None:

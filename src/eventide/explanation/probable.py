@@ -182,9 +182,10 @@ class _Probable:
     def _in_result(self, name: str, wanted: Sequence[str], at: int) -> int:
         result = self.executor.results.get(name)
         space = self.executor.space
-        offset = space.timeline.inside(at)
+        offset, last = space.timeline.inside(at), space.timeline.mask
         if isinstance(result, Segments):
-            mask = (result.starts & space.timeline.mask <= offset) & (offset < (result.ends & space.timeline.mask))
+            ends = result.ends & last
+            mask = (result.starts & last <= offset) & ((offset < ends) | (ends == last))
             columns, found = result.codes, result.literal
         elif isinstance(result, Rows):
             mask, columns, found = result.time == offset, result.column, literals(result)
