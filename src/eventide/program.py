@@ -486,6 +486,8 @@ class Program:
         session = Session(self.model.plan, self.wanted(fluents), store, inputs, self._built,
                           frozenset(self.model.open_types), settings, batches, horizon, evaluation)
         session.fluents = None if fluents is None else tuple(fluents)
+        session.again = partial(self._session, window=window, start=start, tick=tick, initially_at=initially_at,
+                                ties=ties, horizon=horizon, fluents=fluents, evaluation=evaluation)
         return session
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eventide.algebra.nodes import Always, Inertia, Output, Plan, nodes_in, references_of
+from eventide.algebra.nodes import Always, Inertia, Node, Output, Plan, nodes_in, references_of
 from eventide.engine.answers import SCHEMA, output_table
 from eventide.engine.domains import GrowthError, more_room
 from eventide.engine.executor import Executor, PlanIndex
@@ -158,9 +158,7 @@ class Recognition:
     @cached_property
     def reads_beginning(self) -> bool:
         """Whether something holds from the start of the run on."""
-        bodies = [definition.body for stratum in self.plan.strata for definition in stratum.definitions]
-        return any(isinstance(node, Always) or (isinstance(node, Inertia) and node.initial)
-                   for node in nodes_in(*bodies))
+        return has_beginning(definition.body for stratum in self.plan.strata for definition in stratum.definitions)
 
     def executor_over(self, space: Space, streams: Mapping[str, Stream]) -> Executor:
         """An executor that knows what it is given: of these facts, those that the plan reads."""
@@ -176,6 +174,12 @@ class Recognition:
             if result is not None and (len(result) if isinstance(result, Relation) else result.length):
                 tables.append(output_table(wanted, result, executor.space))
         return pa.concat_tables(tables).unify_dictionaries()
+
+
+def has_beginning(bodies: Iterable[Node]) -> bool:
+    """Whether something in these bodies holds from the start on."""
+    return any(isinstance(node, Always) or (isinstance(node, Inertia) and bool(node.initial))
+               for node in nodes_in(*bodies))
 
 
 def clipped(table: pa.Table, low: int, high: int) -> pa.Table:

@@ -27,7 +27,7 @@ from eventide.engine.loading import Store
 from eventide.engine.meanings import meanings_of
 from eventide.engine.memory import keep_freed_memory
 from eventide.engine.operators import Result
-from eventide.engine.recognition import MOST_TIME, Counts, Settings, clipped
+from eventide.engine.recognition import MOST_TIME, Counts, Settings, clipped, has_beginning
 from eventide.engine.relation import (
     Relation,
     Rows,
@@ -41,7 +41,7 @@ from eventide.engine.relation import (
     unpack,
 )
 from eventide.engine.retained import Batch, Retained
-from eventide.engine.swap import Former, Swap, listed_in, refuse_unknown, taken_over, with_pending
+from eventide.engine.swap import Former, Swap, listed_in, refuse_unknown, renewed, taken_over, with_pending
 from eventide.engine.upkeep import Maintained
 from eventide.errors import EventideError, InputError, RangeError
 from eventide.kernels.arrays import Array
@@ -50,6 +50,8 @@ from eventide.kernels.merging import differing
 
 LATE = pa.schema([("fact", pa.string()), ("args", pa.string()), ("value", pa.string()), ("start", pa.int64()),
                   ("end", pa.int64()), ("change", pa.string())])
+
+_MANY_VALUES = 1 << 16
 
 
 class Changes(CameAndWent):
@@ -145,6 +147,10 @@ class Session:
         """What came and went because the rules were changed; it is told at the next query time."""
         self.swapped: Swap | None = None
         """What became of the rules, if it was restored with other ones than it was saved with."""
+        self.again: Callable[[], Session] | None = None
+        """Makes a session of the same program that has seen nothing."""
+        self._most_values = _MANY_VALUES
+        """With more values and tuples than this, it looks for those that nothing refers to any more."""
 
     # -- facts --------------------------------------------------------------------------------------------------------
 
@@ -199,7 +205,10 @@ class Session:
         widths = {name: domain.width for name, domain in self.store.domains.items()}
         try:
             self._begin(query)
-            return self._advance(query, news or {})
+            changes = self._advance(query, news or {})
+            if self.again is not None and self.settings.window is not None and self._values() > self._most_values:
+                self._renew(self.again())
+            return changes
         except BaseException:  # nothing half-done: facts wait again, all is as it was
             self.start, self._state, self._space, self.counts = start, state, space, counts
             for name, batches in waiting.items():
@@ -207,6 +216,20 @@ class Session:
             for name, width in widths.items():
                 self.store.domains[name].width = width
             raise
+
+    def _values(self) -> int:
+        """How many values and tuples have a number."""
+        domains = self.store.domains
+        return sum(map(len, domains.values())) + sum(map(len, domains.tuples.pairs.values()))
+
+    def _renew(self, new: Session) -> None:
+        """Number again what is held, in the session of the same program that has seen nothing: what only forgotten
+        facts had is forgotten too."""
+        for name in ("counts", "start", "query_time", "_spare", "_ahead", "pending", "swapped", "again"):
+            setattr(new, name, getattr(self, name))
+        new._state, new._space = renewed(self.former({name: name for name in self.plan.imports}), new)
+        new._most_values = 2 * new._values() + _MANY_VALUES
+        self.__dict__ = new.__dict__
 
     def _begin(self, query: int) -> None:
         """Let time begin early enough: a session without a start has no beginning, so whatever is inside the window
@@ -331,15 +354,13 @@ class Session:
         ends = [int(b.end.max()) for b in operations.values() if b.end is not None]
         ends += [found.last for found in news.values() if found.last is not None]
         high = max([query, settings.initially_at, *ends]) + self._ahead
-        low = self.start
         old = self._space
-        if old is not None and all(widths[name] <= (domains[name].width or 0) for name in widths):
-            line = old.timeline
-            if low >= line.origin + 2 * settings.tick and high - line.origin + 3 * settings.tick + 1 < line.mask:
-                for domain in domains.values():
-                    domain.lay_out(domain.width or 0)
-                self._space = Space(domains, replace(line, start=self.start, until=query))
-                return self._space
+        if old is not None and self._still_fits(old.timeline, widths, high):
+            for domain in domains.values():
+                domain.lay_out(domain.width or 0)
+            self._space = Space(domains, replace(old.timeline, start=self.start, until=query))
+            return self._space
+        low = self.start if old is None or not self._follows_window else self._oldest(old.timeline, query)
         room = (high - low) // 2 + 8 * settings.tick  # to go on without moving
         high += room
         if settings.start is None and settings.window is None:
@@ -355,6 +376,32 @@ class Session:
         if moved is not None:
             self._state = moved.to(self._space)
         return self._space
+
+    @cached_property
+    def _follows_window(self) -> bool:
+        """Whether the timeline begins with what is held: nothing asks for the start, and facts before the window are
+        too late."""
+        return self.settings.window is not None and not has_beginning(self.plan.bodies.values())
+
+    def _still_fits(self, line: Timeline, widths: Mapping[str, int], high: int) -> bool:
+        """Whether values of these widths and times up to `high` fit the layout."""
+        assert self.start is not None
+        tick = self.settings.tick
+        return (self._follows_window or self.start >= line.origin + 2 * tick) and \
+            high - line.origin + 3 * tick + 1 < line.mask and \
+            all(width <= (self.store.domains[name].width or 0) for name, width in widths.items())
+
+    def _oldest(self, line: Timeline, query: int) -> int:
+        """The first time that is held, or that facts may still be about."""
+        assert self.settings.window is not None and self.start is not None
+        state = self._state
+        times = [relation.intervals.starts for relation in state.relations.values()]
+        times += [rows.time for part in (state.points, state.fired) for rows in part.values() if rows.timed]
+        times += [points for saved in state.saved.values()
+                  for points in (saved.carry.points, saved.carry.waiting, saved.marks.points)]
+        offsets = [int((points & np.int64(line.mask)).min()) for points in times if points.shape[0]]
+        offsets += [edge for edge in (*state.edges.values(), *state.floors.values()) if edge]
+        return max(self.start, min([query - self.settings.window, *(each + line.origin for each in offsets)]))
 
     # -- answers ------------------------------------------------------------------------------------------------------
 
@@ -596,8 +643,10 @@ class _Moved:
         inputs = {name: replace(kept, shared=None) for name, kept in state.inputs.items()}
         points, fired = ({name: _later(rows, later) for name, rows in part.items()}
                          for part in (state.points, state.fired))
-        edges = {name: edge + later if edge else 0 for name, edge in state.edges.items()}
-        return replace(state, inputs=inputs, relations=relations, saved=saved, points=points, fired=fired, edges=edges)
+        edges, floors = ({name: edge + later if edge else 0 for name, edge in part.items()}
+                         for part in (state.edges, state.floors))
+        return replace(state, inputs=inputs, relations=relations, saved=saved, points=points, fired=fired, edges=edges,
+                       floors=floors)
 
 
 def _in_order(points: Array) -> tuple[Array, Array]:
@@ -607,7 +656,7 @@ def _in_order(points: Array) -> tuple[Array, Array]:
 
 
 def _later(rows: Rows, amount: int) -> Rows:
-    """Points on a timeline whose origin is earlier by an amount."""
+    """Points on a timeline whose origin is earlier by an amount, or later by a negative one."""
     if not amount:
         return rows
     columns = {f.name: rows.column(f.name) for f in rows.fields if f.type != UNUSED}

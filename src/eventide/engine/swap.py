@@ -176,6 +176,22 @@ def taken_over(former: Former, new: Session, *, forget: Collection[str] = (),
                 tuple(sorted(before - names)), floor)
 
 
+def renewed(former: Former, new: Session) -> tuple[State, Space]:
+    """What a session holds in the codes of another one of the same program, which knows none but those of its rules."""
+    assert former.timeline is not None
+    old = former.state
+    inputs = {name: _input(former, new.store, kept) for name, kept in new._state.inputs.items()}
+    names = {name for part in (old.relations, old.points, old.fired, old.tables, old.settled) for name in part}
+    moving = _Moving(former, new, {}, {name: name for name in names if name not in inputs or _is_read(old, name)})
+    state, _ = moving.state(inputs, None)
+    return replace(state, edges=old.edges, sizes=old.sizes, floors=old.floors), moving.space
+
+
+def _is_read(state: State, name: str) -> bool:
+    """Whether the intervals of an input have all columns: otherwise they are made of its facts."""
+    return n.UNUSED not in {field.type for field in state.relations[name].fields}
+
+
 def _input(former: Former, store: Store, kept: Retained) -> Retained:
     """An input with the facts that are known of it, in the codes of the new rules."""
     known = former.state.inputs.get(kept.name)
@@ -185,9 +201,10 @@ def _input(former: Former, store: Store, kept: Retained) -> Retained:
 class _Moving:
     """Results on their way to a session with other rules: their values get other codes there."""
 
-    def __init__(self, former: Former, new: Session, meanings: Mapping[str, str]) -> None:
+    def __init__(self, former: Former, new: Session, meanings: Mapping[str, str],
+                 places: Mapping[str, str] | None = None) -> None:
         self.former, self.new, self.meanings = former, new, meanings
-        self.places = self._places()
+        self.places = self._places() if places is None else places
         self.views = self._views()
         """Pieces that are a part of a kept result: they are known since it is."""
         assert former.timeline is not None
