@@ -17,6 +17,7 @@ from eventide.engine.relation import (
     Space,
     TimelineGrowth,
     append_field,
+    distinct,
     from_unsorted,
     pack_rows,
     pack_with,
@@ -190,8 +191,14 @@ class _Builder:
             values.append(np.array([self._value(int(c)) for c in known], np.int64)[np.searchsorted(known, codes)])
         if not points:
             return np.empty(0, np.int64), np.empty(0, np.int64)
-        keys, local = np.unique(np.stack((np.concatenate(points), np.concatenate(values))), axis=1)
-        return np.ascontiguousarray(keys), local
+        keys, local = np.concatenate(points), np.concatenate(values)
+        if (local[1:] == local[:-1]).all():
+            keys = distinct(keys)
+            return keys, local[:keys.shape[0]]
+        sorting = np.lexsort((local, keys))
+        keys, local = keys[sorting], local[sorting]
+        new = np.concatenate(([True], (keys[1:] != keys[:-1]) | (local[1:] != local[:-1])))
+        return keys[new], local[new]
 
     def _changing(self, change: Change) -> Rows:
         """The points of a rule that count."""
