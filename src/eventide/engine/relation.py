@@ -95,6 +95,7 @@ class Space:
         self.timeline = timeline
         self._widths = {name: domain.width for name, domain in domains.items()} | {STAMP: timeline.shift}
         self._layouts: dict[int, tuple[Fields, Layout]] = {}
+        self._by_types: dict[tuple[str, ...], Layout] = {}
 
     def width(self, type_: str) -> int:
         """The bits of a column of a type."""
@@ -109,19 +110,25 @@ class Space:
         known = self._layouts.get(id(fields))  # with the fields beside it, so that the id stays theirs
         if known is not None:
             return known[1]
+        types = tuple([field.type for field in fields])
+        layout = self._by_types.get(types)
+        if layout is None:
+            layout = self._by_types[types] = self._layout(types)
+        self._layouts[id(fields)] = fields, layout
+        return layout
+
+    def _layout(self, types: tuple[str, ...]) -> Layout:
         at = self.timeline.shift
         shifts = []
-        widths = [self.width(field.type) for field in fields]
+        widths = tuple(map(self.width, types))
         for width in reversed(widths):
             shifts.append(at)
             at += width
-        layout = Layout(tuple(reversed(shifts)), tuple(widths)) if at <= self.packed or len(fields) < 2 else \
-            Layout((self.timeline.shift,), (), tuple(field.type for field in fields), self.domains.tuples)
-        if not layout.numbered and at > WORD:
-            raise self._too_wide(f"{len(self.domains[fields[0].type])} values" if fields[0].type in self.domains
-                                 else "time-points")
-        self._layouts[id(fields)] = fields, layout
-        return layout
+        if at > self.packed and len(types) > 1:
+            return Layout((self.timeline.shift,), (), types, self.domains.tuples)
+        if at > WORD:
+            raise self._too_wide(f"{len(self.domains[types[0]])} values" if types[0] in self.domains else "time-points")
+        return Layout(tuple(reversed(shifts)), widths)
 
     def _too_wide(self, what: str) -> RangeError:
         return RangeError(f"{what} and a time of {self.timeline.shift} bits need together more than {WORD} bits; "
@@ -170,19 +177,17 @@ class Space:
         return self.timeline.shift, width, found
 
 
-@dataclass(frozen=True, slots=True)
 class Layout:
     """How far left each column of a key is, and how wide; or the types of the tuples whose numbers are the keys."""
 
-    shifts: tuple[int, ...]
-    widths: tuple[int, ...]
-    types: tuple[str, ...] = ()
-    tuples: Tuples | None = None
+    __slots__ = ("key", "numbered", "shifts", "types", "widths")
 
-    @property
-    def numbered(self) -> bool:
-        """Whether a key is the number of a tuple."""
-        return bool(self.types)
+    def __init__(self, shifts: tuple[int, ...], widths: tuple[int, ...], types: tuple[str, ...] = (),
+                 tuples: Tuples | None = None) -> None:
+        self.shifts, self.widths, self.types = shifts, widths, types
+        self.numbered = bool(types)
+        self.key = shifts, widths, types, tuples
+        """Where this is equal, so are packed points."""
 
 
 class Rows:
@@ -287,7 +292,7 @@ class Rows:
 def pack_rows(space: Space, rows: Rows, fields: Fields, *, timed: bool = False) -> Array:
     """The packed points of rows: the fields in order, then their time (or 0); packed where the columns come from."""
     root, index, there = rows.root((*names(fields), TIME) if timed else names(fields))
-    key = (there, space.layout(fields))
+    key = (there, space.layout(fields).key)
     packed = root._packed.get(key)
     if packed is None:
         if index is not None and 8 * index.shape[0] < root.length:
