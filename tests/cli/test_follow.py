@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from time import sleep
 
 import pytest
 
@@ -142,6 +143,32 @@ def test_a_file_that_grows_and_a_restart(form: str, folder: Path, monkeypatch: p
     assert shown == covered
     assert "win,bob,,20,21,+,50" in (folder / "out.csv.late.csv").read_text()
     assert run("--events", stream.name, "--follow", "-o", "out.csv", "--state", "state", "--tick", "2") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_killed_again_and_again_it_goes_on_where_it_was(folder: Path) -> None:
+    events = "".join(f"{'win' if time % 3 else 'lose'}|{time}|{time}|v{time % 7}\n" for time in range(400))
+    (folder / "whole.csv").write_text(events)
+    assert run("--events", "whole.csv", "--emit", "changes", "-o", "wanted.csv") == 0
+    stream, out = folder / "stream.csv", folder / "out.csv"
+    command = [sys.executable, "-m", "eventide", "-q", "run", "rules.ec", *OPTIONS, "--events", stream.name, "--follow",
+               "-o", out.name, "--state", "state"]
+    for given in 1500, 3200, len(events):
+        stream.write_text(events[:given])
+        size = out.stat().st_size if out.exists() else 0
+        child = subprocess.Popen(command)
+        while child.poll() is None and not (out.exists() and out.stat().st_size > size):
+            sleep(0.01)
+        child.kill()
+        assert child.wait() == -signal.SIGKILL
+    child = subprocess.Popen(command)  # nothing new comes: what is there is due
+    wanted = "".join(line for line in (folder / "wanted.csv").read_text().splitlines(keepends=True)
+                     if not line.startswith("400"))  # which no later event has shown to be over
+    while child.poll() is None and out.read_text() != wanted:
+        sleep(0.01)
+    child.send_signal(signal.SIGINT)
+    assert child.wait() == 130
+    assert out.read_text() == wanted
 
 
 def test_a_file_that_becomes_shorter(

@@ -15,7 +15,7 @@ from .languages import LANGUAGES, read_case
 from .paths import PATHS, Path_, Said, one
 from .shrinking import shrunk
 
-CASES = {"tiny": {"ec": 20, "mtl": 4, "lars": 4}, "quick": {"ec": 40, "mtl": 15, "lars": 12},
+CASES = {"tiny": {"ec": 20, "mtl": 4, "lars": 4}, "quick": {"ec": 25, "mtl": 15, "lars": 12},
          "small": {"ec": 1500, "mtl": 200, "lars": 200},
          "large": {"ec": 200_000, "mtl": 40_000, "lars": 40_000}}[effort.profile()]
 ON_SPARK = {"tiny": 4, "quick": 12, "small": 60, "large": 2000}[effort.profile()]

@@ -33,7 +33,8 @@ holdsFor(meet(A, B)=true, I) :-
 """
 # short lives: Java need not compile well
 QUICK = '[spark.options]\n"spark.driver.extraJavaOptions" = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"\n'
-AHEAD, ROWS, SPAN = 2, 150, 20
+FILES, AHEAD, ROWS, SPAN = 24, 2, 150, 20
+KILLS = 10
 PATIENCE = 120.0
 
 
@@ -51,7 +52,7 @@ def events(rng: random.Random, number: int) -> str:
 
 
 @contextmanager
-def feeder(stream: Configured, pause: float, seed: int, files: int = 24) -> Iterator[None]:
+def feeder(stream: Configured, pause: float, seed: int) -> Iterator[None]:
     """Files that appear as long as this lasts, some ahead of the stream, and at least so many."""
     rng = random.Random(seed)
     ended = threading.Event()
@@ -61,7 +62,7 @@ def feeder(stream: Configured, pause: float, seed: int, files: int = 24) -> Iter
             stream.feed(events(rng, number))
             while not ended.wait(pause) and number > AHEAD * (finished(stream) + 1):
                 pass
-            if ended.is_set() and number >= files:
+            if ended.is_set() and number >= FILES:
                 return
 
     thread = threading.Thread(target=feed)
@@ -169,7 +170,7 @@ def _is_zombie(pid: int) -> bool:
 
 def undisturbed(stream: Configured, folder: Path) -> Configured:
     """A stream over the same files that nothing happens to."""
-    other = Configured(folder, RULES, files=24, delay=5)
+    other = Configured(folder, RULES, files=FILES, delay=5)
     for path in sorted((stream.folder / "in").glob("[0-9]*")):
         shutil.copy2(path, folder / "in" / path.name)
     assert other.run() == 0
@@ -178,7 +179,7 @@ def undisturbed(stream: Configured, folder: Path) -> Configured:
 
 def same(stream: Configured, other: Configured) -> None:
     """All outputs of two streams are equal, row for row."""
-    assert stream.out() == other.out() and len(stream.out()) > 24
+    assert stream.out() == other.out() and len(stream.out()) > FILES
     for sink in "late", "quarantine":
         found, wanted = ([{**row, "source": Path(row.get("source") or "").name} for row in each.lines(sink)]
                          for each in (stream, other))
@@ -187,12 +188,12 @@ def same(stream: Configured, other: Configured) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 @pytest.mark.usefixtures("spark")
-@pytest.mark.parametrize(("kills", "files"), [(1, 6), pytest.param(10, 24, marks=pytest.mark.slow)])
-def test_a_driver_that_is_killed_again_and_again(kills: int, files: int, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_driver_that_is_killed_again_and_again(tmp_path: Path) -> None:
     stream = Configured(tmp_path / "killed", RULES, files=2, delay=5, more=QUICK)
     rng = random.Random(7)
-    with feeder(stream, 1.0, seed=3, files=files):
-        for number in range(kills):
+    with feeder(stream, 1.0, seed=3):
+        for number in range(KILLS):
             before = finished(stream)
             with Process(stream) as process:
                 process.wait_for(lambda process=process: "the stream runs" in process.said())  # type: ignore[misc]
@@ -200,7 +201,7 @@ def test_a_driver_that_is_killed_again_and_again(kills: int, files: int, tmp_pat
                     process.wait_for(lambda before=before: finished(stream) > before)  # type: ignore[misc]
                 time.sleep(rng.uniform(0.0, 4.0))
                 assert process.end(signal.SIGKILL) == -signal.SIGKILL, process.said()
-    assert finished(stream) >= kills // 2
+    assert finished(stream) >= KILLS // 2
     assert stream.run() == 0
     same(stream, undisturbed(stream, tmp_path / "undisturbed"))
 
