@@ -9,6 +9,7 @@ from eventide.errors import EventideError
 
 if TYPE_CHECKING:
     from eventide import mtl, probability, spark
+    from eventide.engine.budget import budget
     from eventide.explanation.asking import explain
     from eventide.explanation.proof import Proof
     from eventide.learning.learned import Learned, learn
@@ -16,15 +17,15 @@ if TYPE_CHECKING:
     from eventide.results import Result
     from eventide.syntax.diagnostics import Diagnostic
 
-__all__ = ["Diagnostic", "EventideError", "Learned", "Program", "Proof", "Result", "explain", "learn", "load", "mtl",
-           "parse", "probability", "spark"]
+__all__ = ["Diagnostic", "EventideError", "Learned", "Program", "Proof", "Result", "budget", "explain", "learn", "load",
+           "mtl", "parse", "probability", "spark"]
 
 # Loaded when first used: the command line answers --help and --version without the compiler of the kernels.
 _HOMES = {
     "Diagnostic": "eventide.syntax.diagnostics", "Program": "eventide.program", "Result": "eventide.results",
     "load": "eventide.program", "parse": "eventide.program", "Learned": "eventide.learning.learned",
     "learn": "eventide.learning.learned", "Proof": "eventide.explanation.proof",
-    "explain": "eventide.explanation.asking",
+    "explain": "eventide.explanation.asking", "budget": "eventide.engine.budget",
 }
 
 

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from itertools import compress
 
 from tests.oracle.interpreter import Answer, evaluate
 from tests.oracle.sessions import Operation, pieces_of, time_points
@@ -60,6 +61,13 @@ class Counted:
             else:
                 self.held[operation.fact] -= inside
 
+    def begin(self, query: int, fact: Fact) -> int:
+        """The first time-point of a fact; of a period, the first that counts, for which it may have to wait."""
+        points = time_points(fact)
+        edges = [self.start, None if self.window is None else query - self.window]
+        first = max((self.edge(edge, fact) + 1 for edge in edges if edge is not None), default=points[0])
+        return first if fact[0] == "interval" and first in points else points[0]
+
     def edge(self, forgotten: int, fact: Fact) -> int:
         """The last time that is forgotten; of a period it is one before a time-point."""
         return forgotten if fact[0] != "interval" else forgotten + self.tick - forgotten % self.tick - 1
@@ -88,9 +96,9 @@ class Reference:
             for query in question.queries:
                 if query > question.at:
                     break
-                ready = [o for o in waiting if max(o.arrival, time_points(o.fact)[0]) <= query]
-                waiting = [o for o in waiting if max(o.arrival, time_points(o.fact)[0]) > query]
-                state.see(query, ready)
+                ready = [max(o.arrival, state.begin(query, o.fact)) <= query for o in waiting]
+                state.see(query, compress(waiting, ready))
+                waiting = [o for o, now in zip(waiting, ready, strict=True) if not now]
             self._counted[question] = state
         return self._counted[question]
 

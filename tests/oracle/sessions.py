@@ -96,9 +96,9 @@ class SlowSession:
     def _begin(self, fact: Fact) -> int:
         """The first time-point of a fact; of a period, the first inside the window, for which it may have to wait."""
         points = time_points(fact)
-        if fact[0] != "interval" or self.window is None or points[0] >= self.query - self.window + 1:
-            return points[0]
-        return self._first(fact) if self._first(fact) in points else points[0]
+        forgotten = self.start if self.window is None else max(self.start, self.query - self.window)
+        first = -(-(forgotten + 1) // self.tick) * self.tick
+        return first if fact[0] == "interval" and first in points else points[0]
 
     def _first(self, fact: Fact) -> int:
         """The first time of the window; of a period, the first time-point."""

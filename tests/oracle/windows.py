@@ -48,7 +48,7 @@ def evaluate_windows(
     """
     queries = query_times(start, end, step)
     accepted = [(kept, arrival) for fact, arrival in facts if arrival <= end
-                for kept in on_time(fact, [q for q in queries if q >= arrival], window, Grid(tick))]
+                for kept in on_time(fact, [q for q in queries if q >= arrival], window, start, Grid(tick))]
     answers = {}
     for query in queries:
         seen = [fact for fact, arrival in accepted if arrival <= query]
@@ -57,18 +57,17 @@ def evaluate_windows(
     return answers
 
 
-def on_time(fact: Fact, queries: Sequence[int], window: int, grid: Grid) -> list[Fact]:
+def on_time(fact: Fact, queries: Sequence[int], window: int, start: int, grid: Grid) -> list[Fact]:
     """What counts of a fact at the first query time that sees it: all, none, or the rest of an interval."""
     if fact[0] != "interval":
         return [fact] if fact[3 if fact[0] == "event" else 4] > queries[0] - window else []
     kind, name, args, value, first, end = fact
     for query in queries:
-        if first > query - window:
-            return [fact]
-        begin = int(grid.next(query - window))
+        forgotten = query - window
+        begin = first if first > forgotten else int(grid.next(forgotten))
         if end is not None and begin >= end:
             return []
-        if begin <= query:
+        if first > max(forgotten, start) or grid.next(max(forgotten, start)) <= query:
             return [(kind, name, args, value, begin, end)]
     return []
 

@@ -172,6 +172,19 @@ def test_a_broken_checkpoint(tmp_path: Path, damage: str, capsys: pytest.Capture
     assert stream.out() == stream.local()
 
 
+@pytest.mark.usefixtures("spark")
+def test_a_rule_that_needs_more_than_the_limits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stream = Configured(tmp_path, "initiatedAt(seen(A, B)=true, T) :- happensAt(e(A), T), happensAt(e(B), T).\n",
+                        more="[limits]\nrows = 100\n")
+    stream.feed("".join(f"e|1|1|v{i}\n" for i in range(9)) + "e|30|30|v1\n")
+    assert stream.run() == 0
+    stream.feed("".join(f"e|31|31|v{i}\n" for i in range(11)) + "e|60|60|v1\n")
+    capsys.readouterr()
+    assert stream.run() == 1
+    said = capsys.readouterr().err
+    assert said.count("error:") == 1 and "[over-budget]" in said and "203 rows; the limit is 100 rows" in said
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("spark")
 def test_a_first_batch_that_was_not_finished_begins_again(tmp_path: Path) -> None:

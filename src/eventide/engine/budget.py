@@ -49,7 +49,8 @@ class OverBudget(Exception):
         named = ", ".join(name for name in definitions if not name.startswith("#")) or "the rules"
         advice = "take fewer facts at a time" if self.option == "seconds" else "let the conditions share more variables"
         return RuleError("over-budget", f"{named}{operator} would need {self.needed}; the limit is {self.limit}",
-                         f"{advice}, or raise the limit with --max-{self.option}", definitions)
+                         f"{advice}, or raise the limit: --max-{self.option}, or {self.option} in [limits] of a stream",
+                         definitions)
 
 
 class Meter:

@@ -367,7 +367,10 @@ def _union(run: UncertainExecutor, node: n.Union) -> Result:
 @operator(n.Count)
 def _count(run: UncertainExecutor, node: n.Count) -> Result:
     """A negated conjunction is compiled as "no answer": whatever answer is possible must not be one."""
-    child, inner = run.rows_of(node.child), run.rows_of(node.inner)
+    child = run.rows_of(node.child)
+    if not child.timed:  # background knowledge is certain
+        return OPERATORS[n.Count](run, node)
+    inner = run.rows_of(node.inner)
     ids = child.column(node.number)
     negated = certain(child.length)
     if child.length and inner.length:

@@ -13,9 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from eventide.errors import EventideError
+from eventide.engine.budget import bytes_of
+from eventide.errors import EventideError, InputError
 from eventide.formats.expected import ColumnType, TimeUnit
 from eventide.formats.problems import diagnostic, input_error
 from eventide.spark.config_problems import Place, Places, problem_of
@@ -26,6 +27,15 @@ Positive = Annotated[int, Field(gt=0)]
 Port = Annotated[int, Field(gt=0, lt=65536)]
 Seconds = Annotated[float, Field(gt=0)]
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+def _amount(memory: int | str) -> int | str:
+    try:
+        if bytes_of(memory) > 0:
+            return memory
+    except InputError as error:
+        raise ValueError(str(error)) from None
+    raise ValueError("the memory must be more than 0")
 
 
 class ConfigError(EventideError):
@@ -277,6 +287,15 @@ class Spark(Section):
     options: dict[str, str] = {}
 
 
+class Limits(Section):
+    """What the evaluation of a bucket may use in a batch: memory of its process (bytes, or `"4GB"`), rows that one
+    operator makes, seconds. Beyond it the stream ends with the rule that asked for more."""
+
+    memory: Annotated[int | str, AfterValidator(_amount)] | None = None
+    rows: Positive | None = None
+    seconds: Seconds | None = None
+
+
 class StreamConfig(Section):
     """All of it."""
 
@@ -289,6 +308,7 @@ class StreamConfig(Section):
     quarantine: AnySink | None = None
     metrics: Metrics | None = None
     log: Log = Log()
+    limits: Limits = Limits()
     spark: Spark = Spark()
 
     @field_validator("sink", mode="before")

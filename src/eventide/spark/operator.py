@@ -7,7 +7,7 @@ this module is light: what does the work is imported, and the flow unpacked, whe
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -92,8 +92,8 @@ def _held() -> Held:
 class Stage(StatefulProcessor):
     """One stage of a flow as an operator of Spark."""
 
-    def __init__(self, shipped: Shipped, stage: int, stream_id: str) -> None:
-        self._shipped, self._stage, self._stream = shipped, stage, stream_id
+    def __init__(self, shipped: Shipped, stage: int, stream_id: str, limits: Mapping[str, Any]) -> None:
+        self._shipped, self._stage, self._stream, self._limits = shipped, stage, stream_id, limits
 
     def init(self, handle: Any) -> None:
         """Name what is kept of a bucket."""
@@ -102,6 +102,7 @@ class Stage(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
         """One bucket through one batch."""
+        from eventide.engine.budget import budget
         from eventide.spark.state import processed
 
         flow = self._shipped.flow
@@ -115,7 +116,8 @@ class Stage(StatefulProcessor):
                 yield Row(key=key[0], stage=stage, bucket=bucket, part=part)
         if parts:
             own = labels(flow.buckets)
-            found, head = processed(flow, (self._stream, self._stage, number), parts, self._slices, _held())
+            with budget(**self._limits):
+                found, head = processed(flow, (self._stream, self._stage, number), parts, self._slices, _held())
             found.append((flow.last + 1, STATE, (head.snapshot + head.journal).to_bytes(8, "little")))
             for stage, bucket, part in found:
                 yield Row(key=own[bucket] if stage <= flow.last else key[0], stage=stage, bucket=bucket, part=part)

@@ -294,7 +294,8 @@ class Stream:
         options = {"time_unit": source.time_unit, "column_types": source.column_types}
         begin_again(self._folder)
         rows = piece_rows(open_source(self._spark, source), shipped, options)
-        writer = staged(rows, shipped, self._name).writeStream.outputMode("append").foreachBatch(self._batch).option(
+        answers = staged(rows, shipped, self._name, self._config.limits.model_dump())
+        writer = answers.writeStream.outputMode("append").foreachBatch(self._batch).option(
             "checkpointLocation", str(self._folder / SPARK))
         if once:
             writer = writer.trigger(availableNow=True)

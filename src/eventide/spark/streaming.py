@@ -116,11 +116,11 @@ def piece_rows(pieces: DataFrame, shipped: Shipped, options: Mapping[str, object
     return pieces.mapInArrow(_PieceReading(shipped, options), DDL)
 
 
-def staged(rows: DataFrame, shipped: Shipped, stream_id: str) -> DataFrame:
-    """Packed rows through all stages; what is left are results."""
+def staged(rows: DataFrame, shipped: Shipped, stream_id: str, limits: Mapping[str, Any] = {}) -> DataFrame:
+    """Packed rows through all stages; what is left are results. `limits` are those of `eventide.engine.budget`."""
     for stage in range(1, shipped.flow.last + 1):
         rows = rows.groupBy("key").transformWithState(
-            Stage(shipped, stage, stream_id), outputStructType=DDL, outputMode="append", timeMode="none")
+            Stage(shipped, stage, stream_id, limits), outputStructType=DDL, outputMode="append", timeMode="none")
     return rows
 
 
