@@ -225,6 +225,7 @@ class TestFirstStart:
         assert "Traceback" not in errors
         assert not checkout.venv.exists()
 
+    @pytest.mark.slow
     def test_a_half_made_environment_is_made_anew(self, checkout: Checkout) -> None:
         elsewhere = checkout.folder / "another place"
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", elsewhere], check=True)

@@ -75,6 +75,7 @@ def test_bad_rows_stop_the_run(both: Any) -> None:
     assert "nothing was read" in local[1][-1] and sum("error:" in line for line in local[1]) == SHOWN
 
 
+@pytest.mark.slow
 def test_bad_rows_of_pieces_of_a_file_have_their_places(both: Any) -> None:
     names = ["win"] * 60
     names[40] = names[57] = "winn"
@@ -133,6 +134,7 @@ def test_what_is_computed_twice_counts_once(spark: Any, tmp_path: Path) -> None:
 # -- what stops a run --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_files_that_cannot_be_read(both: Any) -> None:
     pq.write_table(pa.table({"event": ["win"], "who": ["ann"]}), "no_time.parquet")
     pq.write_table(pa.table({"time": range(9000), "event": ["win"] * 9000, "who": map(str, range(9000))}), "a.parquet")

@@ -145,9 +145,11 @@ FILES = [
     "maritime/maritime_synthetic", "netbill/negotiation-40-1", "netbill/netbill-1000", "netbill/netbill-8000",
     "netbill/netbill-32000", "voting/voting", "toy/toy_data",
 ]
+LARGE = ("caviar/appearance", "caviar/movementB", "netbill/netbill-32000", "voting/voting")
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow if name in LARGE else ())
+                                  for name in FILES])
 def test_rtecs_own_data(name: str, shared_data: Callable[[str], Path]) -> None:
     path = shared_data(f"data/rtec/{name}.csv" + ("" if name.startswith("toy") else ".gz"))
     text = gzip.decompress(path.read_bytes()).decode() if path.suffix == ".gz" else path.read_text()

@@ -148,6 +148,7 @@ def test_wrong_input_is_told_as_on_one_machine(spark: Any, tmp_path: Path) -> No
 
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
+@pytest.mark.slow
 def test_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "reach.mtl").write_text(REACH)
     (tmp_path / "links.facts").write_text(f"{LINKS}\nLink(a\n")

@@ -123,6 +123,7 @@ def test_what_runs_in_one_bucket_is_warned_about(spark: Any) -> None:
 # -- the command line --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
                  spark: Any) -> None:
     monkeypatch.chdir(tmp_path)

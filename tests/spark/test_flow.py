@@ -123,6 +123,7 @@ def test_applications(name: str, window: int, step: int, shared_data: Locate) ->
 TIMES = ("arrival", "time", "start", "end")
 
 
+@pytest.mark.slow
 def test_state_does_not_grow() -> None:
     """A long stream of vessels that meet: what the buckets of both stages hold stays within a bound."""
     application, vessels, horizon = APPLICATIONS["maritime"], 30, maritime.HORIZON

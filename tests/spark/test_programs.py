@@ -41,6 +41,7 @@ def _run(program: ev.Program, file: Path, events: tuple[tuple[str | int, ...], .
     return Run(program, [file], {"start": 0, "end": 25})
 
 
+@pytest.mark.slow
 def test_programs(spark: Any, tmp_path: Path) -> None:
     few = (("e0", 1, 2, 4), ("e0", 2, 1, 6), ("e3", "b", 3))
     listed = {name: test_groundings.FACTS + rules for name, rules in test_groundings.CASES.items()}

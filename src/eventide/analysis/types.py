@@ -13,7 +13,7 @@ from eventide.algebra.nodes import NUMBER, UNUSED
 from eventide.analysis.model import BUILT_IN_TESTS, Clause, Model
 from eventide.analysis.patterns import flatten, pair_leaves
 from eventide.syntax.remembering import Remembered
-from eventide.syntax.terms import Compound, Number, Term, Variable, arguments_of, functor_of
+from eventide.syntax.terms import Compound, Term, Variable, arguments_of, functor_of
 from eventide.syntax.trees import (
     Boundary,
     Call,
@@ -125,8 +125,7 @@ def infer_types(model: Model) -> None:
             elif not isinstance(leaf, Compound):
                 constants.append((slot, leaf))
                 used.add(slot)
-                if not isinstance(leaf, Number):
-                    keyed.add(slot)
+                keyed.add(slot)  # 1 and 1.0 are different terms, and a column of numbers has one kind of them
             if slot[0] == "f" and not model.is_point_event(slot[1]):
                 keyed.add(slot)
         if clause.kind in ("event", "background"):
